@@ -1,0 +1,52 @@
+# Everything needs only Python 3.11, git and make; the environment is made on first use
+# and made again when pyproject.toml or constraints.txt change.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+# One thread per process: tests run in parallel, and BLAS threads would fight over the cores.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test test-all lint types contracts bench figures format clean help
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "lfds needs Python 3.11 or newer; set it with: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@# torch first and pinned: an unpinned torch would bring gigabytes of CUDA libraries along.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## train a small classifier on the built-in example, and say what it learned
+	$(BIN)/python examples/counting_parts.py
+
+test: lint types contracts  ## everything that must be green, in minutes
+	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term
+
+test-all: lint types contracts  ## the same, and the slow tests
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+contracts: $(READY)
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## speed and memory beside the peers; rewrites the tables of benchmarks/README.md
+	$(BIN)/python -m benchmarks
+
+format: $(READY)  ## format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove the environment and the caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

@@ -1,0 +1,160 @@
+"""The anchors: one vector for each slot, which attracts the nodes that are like it."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class Anchors(nn.Module, ABC):
+    """Where the anchors come from.
+
+    Attributes:
+        channels: Length of an anchor.
+        num_slots: Number of anchors.
+        depends_on_graph: Whether every graph gets anchors of its own.
+    """
+
+    depends_on_graph: bool
+
+    def __init__(self, channels: int, num_slots: int) -> None:
+        super().__init__()
+        self.channels, self.num_slots = channels, num_slots
+
+    @abstractmethod
+    def reset_parameters(self) -> None:
+        """Draw the anchors anew."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.num_slots} slots, {self.channels} channels)"
+
+
+@final
+class FixedAnchors(Anchors):
+    r"""One learned matrix :math:`\mathbf{W}` for all graphs, as in the paper.
+
+    Args:
+        channels: Length of an anchor.
+        num_slots: Number of anchors.
+        initial: The anchors to start from, [num_slots, channels]; drawn at random by default.
+    """
+
+    depends_on_graph = False
+
+    def __init__(self, channels: int, num_slots: int, initial: Tensor | None = None) -> None:
+        super().__init__(channels, num_slots)
+        self._initial = None if initial is None else initial.detach().clone()
+        self.matrix = nn.Parameter(torch.empty(num_slots, channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        if self._initial is None:
+            draw_anchors_(self.matrix)
+        else:
+            with torch.no_grad():
+                self.matrix.copy_(self._initial)
+
+    def forward(self, x_max: Tensor | None = None) -> Float[Tensor, "slots channels"]:
+        return self.matrix
+
+
+@final
+class GeneratedAnchors(Anchors):
+    r"""Anchors made for each graph from its largest values.
+
+    .. math::
+        \mathbf{W} = h(\mathbf{x}_{\max})
+
+    The function :math:`h` is a perceptron with one hidden layer. It starts close to a constant:
+    anchors like fixed ones, with a small part that depends on the graph.
+
+    Args:
+        channels: Length of an anchor.
+        num_slots: Number of anchors.
+        hidden: Width of the hidden layer; by default ``channels``.
+    """
+
+    depends_on_graph = True
+
+    def __init__(self, channels: int, num_slots: int, hidden: int | None = None) -> None:
+        super().__init__(channels, num_slots)
+        self.hidden = nn.Linear(channels, channels if hidden is None else hidden)
+        self.output = nn.Linear(self.hidden.out_features, num_slots * channels)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        self.hidden.reset_parameters()
+        self.output.reset_parameters()
+        with torch.no_grad():
+            self.output.weight.mul_(1 / math.sqrt(self.channels))
+            draw_anchors_(self.output.bias.view(self.num_slots, self.channels))
+
+    def forward(
+        self, x_max: Float[Tensor, "graphs channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        flat: Tensor = self.output(self.hidden(x_max).relu())
+        return flat.view(-1, self.num_slots, self.channels)
+
+
+@final
+class MixtureAnchors(Anchors):
+    r"""A mixture of candidate matrices, weighted for each graph by its largest values.
+
+    .. math::
+        \mathbf{W} = \sum_k \alpha_k \mathbf{W}_k, \qquad
+        \boldsymbol{\alpha} = \mathrm{softmax}(\mathrm{MLP}(\mathbf{x}_{\max}))
+
+    Paper: leaves open how the weights are made; with a softmax the anchors stay as long as the
+    candidates are, and the weights can be read as "which kind of graph is this".
+
+    Args:
+        channels: Length of an anchor.
+        num_slots: Number of anchors.
+        candidates: Number of matrices to mix.
+    """
+
+    depends_on_graph = True
+
+    def __init__(self, channels: int, num_slots: int, candidates: int = 4) -> None:
+        super().__init__(channels, num_slots)
+        if candidates < 1:
+            raise ValueError(f"candidates must be at least 1, got {candidates}")
+        self.matrices = nn.Parameter(torch.empty(candidates, num_slots, channels))
+        self.hidden = nn.Linear(channels, channels)
+        self.output = nn.Linear(channels, candidates)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        draw_anchors_(self.matrices)
+        self.hidden.reset_parameters()
+        self.output.reset_parameters()
+
+    def weights(self, x_max: Float[Tensor, "graphs channels"]) -> Tensor:
+        r"""The weights :math:`\boldsymbol{\alpha}` of the candidates, [graphs, candidates]."""
+        logits: Tensor = self.output(self.hidden(x_max).relu())
+        return logits.softmax(dim=-1)
+
+    def forward(
+        self, x_max: Float[Tensor, "graphs channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        return torch.einsum("gk,ksc->gsc", self.weights(x_max), self.matrices)
+
+
+ANCHORS: Mapping[str, Callable[[int, int], Anchors]] = MappingProxyType(
+    {"fixed": FixedAnchors, "generated": GeneratedAnchors, "mixture": MixtureAnchors}
+)
+
+
+def draw_anchors_(matrix: Tensor) -> None:
+    """Fill ``matrix`` [..., slots, channels] with random directions of length one.
+
+    On features of unit variance every slot's logit then spreads by about one: about a third of the
+    slots share a node at first, none is certain of it.
+    """
+    with torch.no_grad():
+        matrix.copy_(nn.functional.normalize(torch.randn_like(matrix), dim=-1))

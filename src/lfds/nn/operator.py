@@ -1,0 +1,275 @@
+r"""The operator behind :func:`lfds.nn.distribute`: forward, backward, and their shapes.
+
+For one graph, with its nodes :math:`\mathbf{X}` and the anchors :math:`\mathbf{W}`,
+
+.. math::
+    \mathbf{P} = \mathrm{softmax}(\mathbf{X} \mathbf{W}^\top), \qquad
+    \mathbf{Y} = \mathbf{P}^\top \mathbf{X},
+
+and a gradient :math:`\bar{\mathbf{Y}}` flows back as
+
+.. math::
+    \bar{\mathbf{P}} &= \mathbf{X} \bar{\mathbf{Y}}^\top \\
+    \bar{s}_{ik} &= p_{ik} \big(\bar{p}_{ik} - \textstyle\sum_u \bar{p}_{iu} p_{iu}\big) \\
+    \bar{\mathbf{X}} &= \mathbf{P} \bar{\mathbf{Y}} + \bar{\mathbf{S}} \mathbf{W} \\
+    \bar{\mathbf{W}} &= \bar{\mathbf{S}}^\top \mathbf{X}
+
+Every step is local to a node or a sum over nodes, so nodes can be worked on block by block.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from lfds.nn.products import ragged_gram, ragged_matmul
+
+# Nodes worked on at a time in low-memory mode: few enough to stay near the cache, enough to keep
+# the products busy.
+BLOCK = 16_384
+
+# A slot that received less than this counts as one that received nothing; it keeps the division
+# by the mass, and its gradient, within the range of float32.
+LEAST_MASS = 1e-12
+
+
+class Block(NamedTuple):
+    """Some nodes, the graphs they belong to, and where those graphs begin among them."""
+
+    nodes: slice
+    graphs: slice
+    ptr: Tensor
+
+
+def blocks(ptr: Tensor, num_nodes: int, size: int) -> Iterator[Block]:
+    """Cut the nodes into runs of ``size``; a run may end in the middle of a graph."""
+    if num_nodes <= size:
+        yield Block(slice(0, num_nodes), slice(0, ptr.shape[0] - 1), ptr)
+        return
+    starts = torch.arange(0, num_nodes, size, device=ptr.device)
+    ends = (starts + size).clamp(max=num_nodes)
+    first = torch.searchsorted(ptr, starts, right=True) - 1
+    last = torch.searchsorted(ptr, ends)
+    bounds = (starts.tolist(), ends.tolist(), first.tolist(), last.tolist())
+    for start, end, low, high in zip(*bounds, strict=True):
+        inside = ptr[low : high + 1].clamp(start, end) - start
+        yield Block(slice(start, end), slice(low, high), inside)
+
+
+# Forward ------------------------------------------------------------------------------------------
+
+# Defined by schema rather than by `torch.library.custom_op`, whose checks of every call cost as
+# much as pooling ten small graphs.
+torch.library.define(
+    "lfds::distribute",
+    "(Tensor x, Tensor anchors, Tensor ptr, str reduction, bool low_memory)"
+    " -> (Tensor, Tensor, Tensor)",
+)
+
+
+@torch.library.impl("lfds::distribute", "default")
+def _distribute(
+    x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, low_memory: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the slots and, for the backward pass, the shares (if kept) and the slots' masses."""
+    dtype = _working_dtype(x)
+    anchors = anchors.to(dtype)
+    if low_memory:
+        slots, mass = _place_by_blocks(x, anchors, ptr, reduction)
+        share = slots.new_empty(0)
+    else:
+        (everything,) = blocks(ptr, x.shape[0], x.shape[0])
+        share, slots, mass = _place(x.to(dtype), anchors, everything, reduction)
+    if reduction == "mean":
+        slots /= _sizes(ptr)
+    elif reduction == "mass":
+        slots /= mass.clamp(min=LEAST_MASS)[:, :, None]
+    return slots.to(x.dtype), share, mass
+
+
+def _place(
+    x: Tensor, anchors: Tensor, block: Block, reduction: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    share = _shares(x, anchors, block)
+    mass = _masses(share, block) if reduction == "mass" else share.new_empty(0)
+    return share, ragged_gram(share, x, block.ptr), mass
+
+
+def _place_by_blocks(
+    x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str
+) -> tuple[Tensor, Tensor]:
+    num_graphs, num_slots = ptr.shape[0] - 1, anchors.shape[-2]
+    slots = anchors.new_zeros(num_graphs, num_slots, x.shape[1])
+    mass = anchors.new_zeros((num_graphs, num_slots) if reduction == "mass" else 0)
+    for block in blocks(ptr, x.shape[0], BLOCK):
+        nodes = x[block.nodes].to(anchors.dtype)
+        whose = slice(None) if anchors.dim() == 2 else block.graphs
+        _, part, mass_part = _place(nodes, anchors[whose], block, reduction)
+        slots[block.graphs] += part
+        if reduction == "mass":
+            mass[block.graphs] += mass_part
+    return slots, mass
+
+
+def _shares(x: Tensor, anchors: Tensor, block: Block) -> Tensor:
+    shared = anchors.dim() == 2
+    logits = x @ anchors.t() if shared else ragged_matmul(x, anchors.mT, block.ptr)
+    return torch.softmax(logits, dim=-1, out=logits)
+
+
+def _masses(share: Tensor, block: Block) -> Tensor:
+    graph = torch.repeat_interleave(block.ptr.diff())
+    mass = share.new_zeros(block.ptr.shape[0] - 1, share.shape[1])
+    return mass.index_add_(0, graph, share)
+
+
+def _sizes(ptr: Tensor) -> Tensor:
+    return ptr.diff().clamp(min=1)[:, None, None]
+
+
+def _working_dtype(x: Tensor) -> torch.dtype:
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def _distribute_shapes(
+    x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, low_memory: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    num_graphs, num_slots = ptr.shape[0] - 1, anchors.shape[-2]
+    dtype = _working_dtype(x)
+    return (
+        x.new_empty(num_graphs, num_slots, x.shape[1]),
+        x.new_empty(0 if low_memory else (x.shape[0], num_slots), dtype=dtype),
+        x.new_empty((num_graphs, num_slots) if reduction == "mass" else 0, dtype=dtype),
+    )
+
+
+# Backward -----------------------------------------------------------------------------------------
+
+
+torch.library.define(
+    "lfds::distribute_backward",
+    "(Tensor grad, Tensor x, Tensor anchors, Tensor ptr, Tensor slots, Tensor share, Tensor mass,"
+    " str reduction, bool low_memory) -> (Tensor, Tensor)",
+)
+
+
+@torch.library.impl("lfds::distribute_backward", "default")
+def _distribute_backward(
+    grad: Tensor,
+    x: Tensor,
+    anchors: Tensor,
+    ptr: Tensor,
+    slots: Tensor,
+    share: Tensor,
+    mass: Tensor,
+    reduction: str,
+    low_memory: bool,
+) -> tuple[Tensor, Tensor]:
+    """Return the gradients of ``x`` and ``anchors``."""
+    weights = anchors.to(_working_dtype(x))
+    grad, grad_mass = _undivided(grad.to(weights.dtype), slots, ptr, mass, reduction)
+    if low_memory:
+        grad_x, grad_weights = _displace_by_blocks(x, weights, ptr, grad, grad_mass)
+    else:
+        (everything,) = blocks(ptr, x.shape[0], x.shape[0])
+        nodes = x.to(weights.dtype)
+        grad_x, grad_weights = _displace(nodes, weights, share, grad, grad_mass, everything)
+    return grad_x.to(x.dtype), grad_weights.to(anchors.dtype)
+
+
+def _displace(
+    x: Tensor,
+    anchors: Tensor,
+    share: Tensor,
+    grad: Tensor,
+    grad_mass: Tensor | None,
+    block: Block,
+) -> tuple[Tensor, Tensor]:
+    grad_logits = _logits_backward(x, share, grad, grad_mass, block)
+    grad_x = ragged_matmul(share, grad, block.ptr)
+    if anchors.dim() == 2:
+        return grad_x.addmm_(grad_logits, anchors), grad_logits.t() @ x
+    grad_x += ragged_matmul(grad_logits, anchors, block.ptr)
+    return grad_x, ragged_gram(grad_logits, x, block.ptr)
+
+
+def _displace_by_blocks(
+    x: Tensor, anchors: Tensor, ptr: Tensor, grad: Tensor, grad_mass: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    grad_x, grad_anchors = torch.empty_like(x), torch.zeros_like(anchors)
+    for block in blocks(ptr, x.shape[0], BLOCK):
+        nodes = x[block.nodes].to(anchors.dtype)
+        whose = slice(None) if anchors.dim() == 2 else block.graphs
+        own = anchors[whose]
+        share = _shares(nodes, own, block)
+        own_mass = None if grad_mass is None else grad_mass[block.graphs]
+        part, anchors_part = _displace(nodes, own, share, grad[block.graphs], own_mass, block)
+        grad_x[block.nodes] = part
+        grad_anchors[whose] += anchors_part
+    return grad_x, grad_anchors
+
+
+def _undivided(
+    grad: Tensor, slots: Tensor, ptr: Tensor, mass: Tensor, reduction: str
+) -> tuple[Tensor, Tensor | None]:
+    """From the gradient of the quotient to those of the sum and of what it was divided by."""
+    if reduction == "sum":
+        return grad.contiguous(), None
+    if reduction == "mean":
+        return grad / _sizes(ptr), None
+    enough = mass >= LEAST_MASS
+    grad = grad / mass.clamp(min=LEAST_MASS)[:, :, None]
+    return grad, torch.where(enough, -(grad * slots).sum(dim=-1), 0.0)
+
+
+def _logits_backward(
+    x: Tensor, share: Tensor, grad: Tensor, grad_mass: Tensor | None, block: Block
+) -> Tensor:
+    grad_share = ragged_matmul(x, grad.mT, block.ptr)
+    if grad_mass is not None:
+        grad_share += grad_mass.repeat_interleave(block.ptr.diff(), dim=0)
+    softmax_backward = torch.ops.aten._softmax_backward_data.out
+    grad_logits: Tensor = softmax_backward(
+        grad_share, share, -1, share.dtype, grad_input=grad_share
+    )
+    return grad_logits
+
+
+def _distribute_backward_shapes(
+    grad: Tensor,
+    x: Tensor,
+    anchors: Tensor,
+    ptr: Tensor,
+    slots: Tensor,
+    share: Tensor,
+    mass: Tensor,
+    reduction: str,
+    low_memory: bool,
+) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(x), torch.empty_like(anchors)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+    x, anchors, ptr, ctx.reduction, ctx.low_memory = inputs
+    slots, share, mass = output
+    kept = slots if ctx.reduction == "mass" else slots.new_empty(0)
+    ctx.save_for_backward(x, anchors, ptr, kept, share, mass)
+    # Nobody differentiates by the shares and masses: no zeros of their size, please.
+    ctx.set_materialize_grads(False)
+
+
+def _backward(
+    ctx: Any, grad: Tensor | None, *_: None
+) -> tuple[Tensor | None, Tensor | None, None, None, None]:
+    if grad is None:
+        return None, None, None, None, None
+    grad_x, grad_anchors = torch.ops.lfds.distribute_backward(
+        grad, *ctx.saved_tensors, ctx.reduction, ctx.low_memory
+    )
+    return grad_x, grad_anchors, None, None, None
+
+
+torch.library.register_fake("lfds::distribute", _distribute_shapes)
+torch.library.register_fake("lfds::distribute_backward", _distribute_backward_shapes)
+torch.library.register_autograd("lfds::distribute", _backward, setup_context=_keep)

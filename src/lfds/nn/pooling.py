@@ -1,0 +1,248 @@
+"""The pooling layer: nodes on a structure, the structure through its network, one vector out."""
+
+import difflib
+from typing import Any, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch_geometric.nn.aggr import Aggregation
+
+from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors
+from lfds.nn.blend import MaxBlend
+from lfds.nn.checks import check_features
+from lfds.nn.dropout import SlotDropout
+from lfds.nn.maximum import ragged_max
+from lfds.nn.projection import REDUCTIONS, Reduction, distribute, shares
+from lfds.nn.ragged import Ragged, ragged
+from lfds.nn.structures import STRUCTURES, Structure
+
+
+@final
+class LFDSPool(Aggregation):
+    r"""Pool the nodes of every graph, or of any set, on a latent fixed data structure.
+
+    The nodes are shared out over the slots of the structure, latent layers that respect it let the
+    slots talk, and the maxima over the slots after each layer are the vector of the graph:
+
+    .. math::
+        \mathbf{Y}^{(0)} &= a_1 \cdot \mathrm{distribute}(\mathbf{X}, \mathbf{W})
+                            + a_2 \, \mathbf{x}_{\max} \\
+        \mathbf{Y}^{(l)} &= \mathrm{layer}_l(\mathbf{Y}^{(l-1)}) \\
+        \mathbf{z} &= \big[\max_k \mathbf{y}^{(1)}_k, \dots, \max_k \mathbf{y}^{(L)}_k\big]
+
+    A PyG :class:`~torch_geometric.nn.aggr.Aggregation`: wherever one fits, this fits, as a global
+    pooling or as ``aggr=`` of a message passing layer.  It needs no edges, no padding and no sorted
+    ``index``, and its time grows linearly with the number of nodes.
+
+    Args:
+        channels: Width of the node features.
+        structure: Name of a structure with 64 slots (a key of ``lfds.STRUCTURES``), or a structure.
+        anchors: ``"fixed"`` for all graphs, ``"generated"`` for each graph from its largest values,
+            or a ``"mixture"`` weighted by them; or a matrix [slots, channels] to start fixed ones
+            from; or a module of :mod:`lfds.nn.anchors`.
+        reduction: How a slot sums up what it received: ``"sum"`` (the paper), ``"mean"`` over the
+            nodes of the graph, ``"mass"``: mean over what the slot received.
+        depth: Number of latent layers.
+        slot_dropout: Probability of a slot to be silenced in training.
+        blend: Whether to mix the largest values of the graph into every slot.
+        low_memory: Compute the shares twice instead of keeping them: for graphs of millions of
+            nodes.
+
+    Shapes:
+        - ``x`` [nodes, channels]
+        - ``index`` [nodes], in any order, or ``ptr`` [graphs + 1]; neither means one graph
+        - output [graphs, depth * channels]; a graph without nodes has a finite vector too
+
+    Example:
+        >>> pool = LFDSPool(16, "loop")
+        >>> x, index = torch.randn(7, 16), torch.tensor([0, 0, 1, 1, 1, 0, 2])
+        >>> pool(x, index).shape
+        torch.Size([3, 32])
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        structure: str | Structure = "loop",
+        *,
+        anchors: str | Tensor | Anchors = "fixed",
+        reduction: Reduction = "sum",
+        depth: int = 2,
+        slot_dropout: float = 0.4,
+        blend: bool = True,
+        low_memory: bool = False,
+    ) -> None:
+        super().__init__()
+        _check_count("channels", channels)
+        _check_count("depth", depth)
+        if reduction not in REDUCTIONS:
+            raise ValueError(_unknown("reduction", reduction, REDUCTIONS))
+        self.channels, self.depth = channels, depth
+        self.out_channels = depth * channels
+        self.reduction: Reduction = reduction
+        self.low_memory = low_memory
+        self.structure = make_structure(structure)
+        self.anchors = make_anchors(anchors, channels, self.structure)
+        self.blend = MaxBlend() if blend else None
+        self.slot_dropout = SlotDropout(slot_dropout)
+        self.layers = nn.ModuleList(self.structure.layer(channels) for _ in range(depth))
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        for part in (self.structure, self.anchors, self.blend, *self.layers):
+            if part is not None:
+                part.reset_parameters()
+
+    def __call__(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+        dim: int = -2,
+    ) -> Tensor:
+        # Past Aggregation's own checks, which read `index` before it is known to be one.
+        pooled: Tensor = nn.Module.__call__(self, x, index, ptr, dim_size, dim)
+        return pooled
+
+    def forward(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+        dim: int = -2,
+    ) -> Float[Tensor, "graphs out_channels"]:
+        """Pool a batch; the arguments are those of PyG's ``Aggregation``."""
+        check_features(x, self.channels, dim)
+        batch = ragged(x, index, ptr, dim_size)
+        if batch.ptr.shape[0] == 1:  # no graphs; batch norm would have nothing to norm by
+            return x.new_zeros(0, self.out_channels)
+        slots: Tensor = self.slot_dropout(self.place(batch))
+        vectors = []
+        for layer in self.layers:
+            slots = layer(slots, self.structure)
+            vectors.append(slots.amax(dim=1))
+        return torch.cat(vectors, dim=-1)
+
+    def place(self, batch: Ragged) -> Float[Tensor, "graphs slots channels"]:
+        """Put the nodes of a batch on the slots, before the slots talk."""
+        x_max = self._largest(batch)
+        slots = distribute(
+            batch.x,
+            self._anchors_for(batch, x_max),
+            batch.ptr,
+            reduction=self.reduction,
+            low_memory=self.low_memory,
+        )
+        if self.blend is None:
+            return slots
+        blended: Tensor = self.blend(slots, x_max)
+        return blended
+
+    def shares(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+    ) -> Float[Tensor, "nodes slots"]:
+        """Tell where each node lands: its share for every slot, rows that sum to one.
+
+        With anchors that depend on the graph, ``index`` or ``ptr`` says whose node is whose.
+        """
+        check_features(x, self.channels)
+        batch = ragged(x, index, ptr, dim_size)
+        rows = shares(batch.x, self._anchors_for(batch, self._largest(batch)), batch.ptr)
+        if batch.order is None:
+            return rows
+        return torch.empty_like(rows).index_copy(0, batch.order, rows)
+
+    def penalty(self) -> Float[Tensor, ""]:
+        """A scalar to add to the loss; zero where the structure needs none."""
+        return self.structure.penalty()
+
+    def _largest(self, batch: Ragged) -> Tensor | None:
+        if self.blend is None and not self.anchors.depends_on_graph:
+            return None
+        return ragged_max(batch.x, batch.ptr)
+
+    def _anchors_for(self, batch: Ragged, x_max: Tensor | None) -> Tensor:
+        anchors: Tensor = self.anchors(x_max)
+        # Autocast does not see into our operator: the nodes decide the precision.
+        if torch.is_autocast_enabled(batch.x.device.type):
+            return anchors.to(batch.x.dtype)
+        return anchors
+
+    def __repr__(self) -> str:
+        return (
+            f"LFDSPool({self.channels} -> {self.out_channels}, {self.structure}, "
+            f"anchors={type(self.anchors).__name__}, reduction={self.reduction!r}, "
+            f"depth={self.depth})"
+        )
+
+
+def penalty(model: nn.Module) -> Float[Tensor, ""]:
+    """Sum the penalties of all structures anywhere inside ``model``, each once.
+
+    Add it to the loss of any network that contains an :class:`LFDSPool`:
+    ``loss = cross_entropy(model(batch), y) + lfds.nn.penalty(model)``.
+    """
+    due = [module.penalty() for module in model.modules() if isinstance(module, Structure)]
+    return torch.stack(due).sum() if due else torch.zeros(())
+
+
+def make_structure(structure: str | Structure) -> Structure:
+    """Build the structure called by a name of ``STRUCTURES``, or take the one given."""
+    if isinstance(structure, Structure):
+        return structure
+    if isinstance(structure, type) and issubclass(structure, Structure):
+        name = structure.__name__
+        raise TypeError(f"structure must be built first, got the class {name}; use {name}(...)")
+    if not isinstance(structure, str):
+        raise TypeError(
+            f"structure must be a name or a Structure, got {type(structure).__name__}; names are "
+            f"{', '.join(STRUCTURES)}; for an adjacency use LatentGraph(adjacency)"
+        )
+    if structure not in STRUCTURES:
+        raise ValueError(_unknown("structure", structure, tuple(STRUCTURES)))
+    return STRUCTURES[structure]()
+
+
+def make_anchors(anchors: str | Tensor | Anchors, channels: int, structure: Structure) -> Anchors:
+    """Build the anchors called by a name of ``ANCHORS``, or make sure that those given fit."""
+    num_slots = structure.num_slots
+    if isinstance(anchors, str):
+        if anchors not in ANCHORS:
+            raise ValueError(_unknown("anchors", anchors, tuple(ANCHORS)))
+        return ANCHORS[anchors](channels, num_slots)
+    if not isinstance(anchors, Tensor | Anchors):
+        raise TypeError(
+            f"anchors must be a name ({', '.join(ANCHORS)}), a matrix [slots, channels] or an "
+            f"Anchors module, got {type(anchors).__name__}"
+        )
+    given = (
+        tuple(anchors.shape)
+        if isinstance(anchors, Tensor)
+        else (anchors.num_slots, anchors.channels)
+    )
+    if given != (num_slots, channels):
+        raise ValueError(
+            f"anchors must be [{num_slots}, {channels}], a row for each slot of {structure}, "
+            f"got {list(given)}; pass as many anchors as slots, or another structure"
+        )
+    return FixedAnchors(channels, num_slots, anchors) if isinstance(anchors, Tensor) else anchors
+
+
+def _check_count(name: str, value: Any) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+
+
+def _unknown(option: str, value: object, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(str(value), known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{option} must be one of {', '.join(known)}, got {value!r}{hint}"

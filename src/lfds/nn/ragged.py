@@ -1,0 +1,90 @@
+"""A ragged batch: the nodes of all graphs in one matrix, graph after graph, and where each begins.
+
+There is no padding anywhere in ``lfds``: a batch is ``x`` [nodes, channels] with ``ptr``
+[graphs + 1], and the nodes of graph ``g`` are the rows ``ptr[g]`` to ``ptr[g + 1]``.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from lfds.nn.checks import check_agreement, check_index, check_ptr, values_may_be_read
+
+
+class Ragged(NamedTuple):
+    """Nodes sorted by graph.
+
+    Attributes:
+        x: Node features, graph after graph.
+        ptr: Row of ``x`` at which each graph begins, then the number of rows.
+        order: Where each row of ``x`` stood in the input, or None if nothing was moved.
+    """
+
+    x: Float[Tensor, "nodes channels"]
+    ptr: Int[Tensor, "graphs+1"]
+    order: Int[Tensor, "nodes"] | None
+
+
+def ragged(
+    x: Float[Tensor, "nodes channels"],
+    index: Tensor | None = None,
+    ptr: Tensor | None = None,
+    num_graphs: int | None = None,
+) -> Ragged:
+    """Bring a batch in PyG's dialect into the one form used inside ``lfds``.
+
+    Args:
+        x: Node features.
+        index: Graph of every node, in any order.
+        ptr: Where each graph begins; the nodes are then in order.
+        num_graphs: Number of graphs; by default one more than the largest of ``index``.
+            Without ``index`` and ``ptr`` all nodes are one graph.
+    """
+    if ptr is not None:
+        check_ptr(ptr, x.shape[0], num_graphs)
+        if index is not None:
+            check_index(index, x.shape[0], ptr.shape[0] - 1)
+            check_agreement(index, ptr)
+        return Ragged(x, ptr.long(), None)
+    if index is None:
+        index = x.new_zeros(x.shape[0], dtype=torch.long)
+        num_graphs = 1 if num_graphs is None else num_graphs
+    check_index(index, x.shape[0], num_graphs)
+    if num_graphs is None:
+        num_graphs = _count_graphs(index)
+    return _sort_by_graph(x, index.long(), num_graphs)
+
+
+def _count_graphs(index: Tensor) -> int:
+    if torch.compiler.is_compiling():
+        raise ValueError(
+            "dim_size must be given while compiling or exporting: the number of graphs cannot be "
+            "read from index there; pass dim_size=num_graphs or ptr"
+        )
+    return int(index.max()) + 1 if index.numel() else 0
+
+
+def _sort_by_graph(x: Tensor, index: Tensor, num_graphs: int) -> Ragged:
+    if values_may_be_read(index) and bool((index[1:] >= index[:-1]).all()):
+        return Ragged(x, ptr_from_index(index, num_graphs), None)
+    # Stable, so that a graph's nodes keep their order and sums are rounded alike in every batch.
+    index, order = torch.sort(index, stable=True)
+    return Ragged(x[order], ptr_from_index(index, num_graphs), order)
+
+
+def ptr_from_index(index: Int[Tensor, "nodes"], num_graphs: int) -> Int[Tensor, "graphs+1"]:
+    """Where each graph begins, from a sorted ``index``."""
+    starts = torch.arange(num_graphs + 1, device=index.device)
+    if torch.onnx.is_in_onnx_export():  # ONNX has no searchsorted
+        return (index[:, None] < starts).sum(dim=0)
+    return torch.searchsorted(index, starts)
+
+
+def index_from_ptr(ptr: Int[Tensor, "graphs+1"], num_nodes: int) -> Int[Tensor, "nodes"]:
+    """The graph of every node, from where each graph begins."""
+    nodes = torch.arange(num_nodes, device=ptr.device)
+    if torch.onnx.is_in_onnx_export():
+        return (nodes[:, None] >= ptr[1:]).sum(dim=1)
+    return torch.searchsorted(ptr, nodes, right=True) - 1

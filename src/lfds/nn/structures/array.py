@@ -1,0 +1,59 @@
+"""Slots in a row; a 1-D convolution lets neighbours talk."""
+
+from collections.abc import Iterator
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
+from lfds.nn.structures.image import check_kernel_size, interior
+
+
+@final
+class Array(Structure):
+    """A row of slots.
+
+    Unlike on a :class:`Sequence`, left and right are different things to a convolution.
+    Law: moving a signal that keeps clear of both ends moves the answer along.
+
+    Args:
+        num_slots: Length of the row.
+        kernel_size: Number of slots that a convolution sees; odd.
+    """
+
+    def __init__(self, num_slots: int = 64, *, kernel_size: int = 3) -> None:
+        super().__init__(num_slots)
+        check_kernel_size(kernel_size)
+        self.kernel_size = kernel_size
+
+    def layer(self, channels: int) -> "ArrayLayer":
+        return ArrayLayer(channels, self.kernel_size)
+
+    def symmetries(self) -> Iterator[Symmetry]:
+        support = interior(self.num_slots, self.kernel_size)
+        if support.any():
+            order = torch.arange(self.num_slots).roll(1)
+            yield Symmetry("moved one slot right", order, self, support)
+
+
+@final
+class ArrayLayer(LatentLayer):
+    r"""A 1-D convolution over the row: :math:`\mathbf{Y} \leftarrow f(\mathbf{Y} * \mathbf{K})`."""
+
+    def __init__(self, channels: int, kernel_size: int) -> None:
+        super().__init__()
+        self.convolution = nn.Conv1d(channels, channels, kernel_size, padding="same")
+        self.activation = SlotActivation(channels)
+
+    def forward(
+        self, slots: Float[Tensor, "graphs slots channels"], structure: Array
+    ) -> Float[Tensor, "graphs slots channels"]:
+        mixed: Tensor = self.convolution(slots.mT)
+        activated: Tensor = self.activation(mixed.mT)
+        return activated
+
+    def reset_parameters(self) -> None:
+        self.convolution.reset_parameters()
+        self.activation.reset_parameters()

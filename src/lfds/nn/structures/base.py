@@ -1,0 +1,106 @@
+"""What every structure is: a fixed number of slots, and layers that respect their arrangement."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+
+class Structure(nn.Module, ABC):
+    """A fixed set of slots, and how they are arranged.
+
+    A structure knows nothing of channels.  It makes the latent layers of a pooling, and each of
+    them is handed the one structure again when it runs, so that whatever is learned about the
+    arrangement (an adjacency, a basis) is one and the same for all layers.
+
+    Attributes:
+        num_slots: Number of slots.
+    """
+
+    num_slots: int
+
+    def __init__(self, num_slots: int) -> None:
+        super().__init__()
+        if not isinstance(num_slots, int) or isinstance(num_slots, bool):
+            raise TypeError(
+                f"num_slots of {type(self).__name__} must be an integer, got {num_slots!r}"
+            )
+        if num_slots < 2:
+            raise ValueError(
+                f"num_slots of {type(self).__name__} must be at least 2, got {num_slots}; "
+                "with one slot there is nothing to arrange: use a mean or max pooling"
+            )
+        self.num_slots = num_slots
+
+    @abstractmethod
+    def layer(self, channels: int) -> "LatentLayer":
+        """Make a latent layer of this structure, ``channels`` wide."""
+
+    @abstractmethod
+    def symmetries(self) -> "Iterator[Symmetry]":
+        """Renamings of the slots that the layers of this structure must not notice."""
+
+    def penalty(self) -> Float[Tensor, ""]:
+        """What to add to the loss so that the structure stays what it claims to be."""
+        return torch.zeros(())
+
+    def reset_parameters(self) -> None:
+        """Draw what is learned about the arrangement anew."""
+
+    def extra_repr(self) -> str:
+        return f"{self.num_slots} slots"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.extra_repr()})"
+
+
+class LatentLayer(nn.Module, ABC):
+    """One step in which the slots of a structure talk to each other.
+
+    Called with the slots and the structure that made the layer.
+    """
+
+    @abstractmethod
+    def reset_parameters(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A renaming of the slots, and the structure it leads to.
+
+    The law: renaming before or after a layer is the same thing,
+    ``layer(slots[:, order], twin) == layer(slots, structure)[:, order]``.
+
+    Attributes:
+        name: What was done, in words.
+        order: The new slot ``k`` is the old slot ``order[k]``.
+        twin: The structure after the renaming; itself, where it is symmetric.
+        support: Where the slots may be other than zero for the law to hold; None for everywhere.
+    """
+
+    name: str
+    order: Int[Tensor, "slots"]
+    twin: Structure
+    support: Bool[Tensor, "slots"] | None = None
+
+
+class SlotActivation(nn.Module):
+    """The function f of the paper: ReLU, then batch norm over all slots of all graphs."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(channels)
+
+    def forward(
+        self, slots: Float[Tensor, "graphs slots channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        rows: Tensor = self.norm(F.relu(slots).flatten(0, 1))
+        return rows.view(slots.shape)
+
+    def reset_parameters(self) -> None:
+        """Forget the statistics, and scale by one again."""
+        self.norm.reset_parameters()

@@ -1,0 +1,176 @@
+"""Graphs that are given, not learned: a path, a cycle, and any other of the user's own."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from lfds.nn.structures.base import Symmetry
+from lfds.nn.structures.spatial import GraphStructure, normalised_rows
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import numpy as np
+
+
+@final
+class Sequence(GraphStructure):
+    """A path: each slot speaks with the one before and the one after.
+
+    Law: the path has no direction; reversing it before or after a layer is the same thing.
+
+    Args:
+        num_slots: Length of the path.
+    """
+
+    def __init__(self, num_slots: int = 64) -> None:
+        super().__init__(num_slots)
+
+    @property
+    def adjacency(self) -> Float[Tensor, "slots slots"]:
+        right = torch.diag(torch.ones(self.num_slots - 1), diagonal=1)
+        return right + right.T
+
+    def sum_of_neighbours(
+        self, slots: Float[Tensor, "graphs slots channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        from_right = F.pad(slots[:, 1:], (0, 0, 0, 1))
+        from_left = F.pad(slots[:, :-1], (0, 0, 1, 0))
+        return from_left + from_right
+
+    def symmetries(self) -> Iterator[Symmetry]:
+        yield Symmetry("reversed", torch.arange(self.num_slots).flip(0), self)
+
+
+@final
+class Loop(GraphStructure):
+    """A circle of slots: each speaks with its two neighbours.
+
+    Law: turning the circle, or looking at it from behind, before or after a layer is the same.
+
+    Args:
+        num_slots: Length of the circle, at least 3.
+    """
+
+    def __init__(self, num_slots: int = 64) -> None:
+        super().__init__(num_slots)
+        if num_slots < 3:
+            raise ValueError(
+                f"num_slots of Loop must be at least 3 for a slot to have two neighbours, "
+                f"got {num_slots}; use Sequence({num_slots})"
+            )
+
+    @property
+    def adjacency(self) -> Float[Tensor, "slots slots"]:
+        right = torch.eye(self.num_slots).roll(1, dims=1)
+        return right + right.T
+
+    def sum_of_neighbours(
+        self, slots: Float[Tensor, "graphs slots channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        return slots.roll(1, dims=1) + slots.roll(-1, dims=1)
+
+    def symmetries(self) -> Iterator[Symmetry]:
+        slots = torch.arange(self.num_slots)
+        yield Symmetry("turned by one", slots.roll(1), self)
+        yield Symmetry("turned by two", slots.roll(2), self)
+        yield Symmetry("mirrored", slots.flip(0), self)
+
+
+class SparseMatrix(Protocol):
+    """What we ask of a SciPy sparse matrix or array."""
+
+    def toarray(self) -> "np.ndarray": ...
+
+
+@final
+class LatentGraph(GraphStructure):
+    """Any graph of your own: a torus, a tree, a ring of cliques.
+
+    Law: naming the slots differently, in graph and signal alike, changes nothing.
+
+    Args:
+        adjacency: Symmetric, non-negative [slots, slots]: a tensor, a NumPy array, a SciPy sparse
+            matrix or a NetworkX graph (its nodes in their order, its ``weight`` where it has one).
+        normalized: Hear the mean of the neighbours instead of their sum.
+
+    Example:
+        >>> import networkx as nx
+        >>> LatentGraph(nx.grid_2d_graph(4, 4, periodic=True))  # a torus
+        LatentGraph(16 slots, 32 edges)
+    """
+
+    def __init__(
+        self,
+        adjacency: "Tensor | np.ndarray | SparseMatrix | nx.Graph",
+        *,
+        normalized: bool = False,
+    ) -> None:
+        matrix = _as_matrix(adjacency)
+        check_adjacency(matrix)
+        super().__init__(matrix.shape[0])
+        self.normalized = normalized
+        self.matrix: Tensor
+        self.register_buffer("matrix", matrix)
+
+    @property
+    def adjacency(self) -> Float[Tensor, "slots slots"]:
+        return self.matrix
+
+    def sum_of_neighbours(
+        self, slots: Float[Tensor, "graphs slots channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        weights = normalised_rows(self.matrix) if self.normalized else self.matrix
+        return weights.to(slots.dtype) @ slots
+
+    def symmetries(self) -> Iterator[Symmetry]:
+        order = torch.arange(self.num_slots).flip(0).roll(1)
+        renamed = LatentGraph(self.matrix[order][:, order], normalized=self.normalized)
+        yield Symmetry("renamed", order, renamed)
+
+    def extra_repr(self) -> str:
+        edges = int(self.matrix.triu().count_nonzero())
+        return f"{self.num_slots} slots, {edges} edges"
+
+
+def _as_matrix(adjacency: object) -> Tensor:
+    if isinstance(adjacency, Tensor):
+        dense = adjacency.to_dense() if adjacency.layout != torch.strided else adjacency
+        return dense.detach().clone().to(torch.get_default_dtype())
+    if hasattr(adjacency, "toarray"):
+        adjacency = adjacency.toarray()
+    elif hasattr(adjacency, "adjacency") and hasattr(adjacency, "nodes"):
+        import networkx as nx
+
+        adjacency = nx.to_numpy_array(adjacency)
+    try:
+        return torch.as_tensor(adjacency).to(torch.get_default_dtype(), copy=True)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(
+            "adjacency must be a tensor, a NumPy array, a SciPy sparse matrix or a NetworkX "
+            f"graph, got {type(adjacency).__name__}"
+        ) from None
+
+
+def check_adjacency(matrix: Tensor) -> None:
+    """A square, finite, symmetric, non-negative matrix."""
+    if matrix.dim() != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"adjacency must be square [slots, slots], got {list(matrix.shape)}")
+    if not matrix.isfinite().all():
+        raise ValueError("adjacency must be finite; replace its NaN and infinite entries")
+    if (matrix < 0).any():
+        row, column = (matrix < 0).nonzero()[0].tolist()
+        raise ValueError(
+            f"adjacency must not be negative, got {float(matrix[row, column])} at "
+            f"({row}, {column}); use its absolute values, or drop these edges"
+        )
+    if (matrix != matrix.T).any():
+        row, column = (matrix != matrix.T).nonzero()[0].tolist()
+        raise ValueError(
+            f"adjacency must be symmetric, but ({row}, {column}) is "
+            f"{float(matrix[row, column])} and ({column}, {row}) is "
+            f"{float(matrix[column, row])}; a graph without directions: (A + A.T) / 2"
+        )

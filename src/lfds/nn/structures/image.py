@@ -1,0 +1,88 @@
+"""Slots on a grid, like the pixels of an image; a 2-D convolution lets neighbours talk."""
+
+from collections.abc import Iterator
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
+
+
+@final
+class Image(Structure):
+    """A grid of slots, row after row.
+
+    Law: moving a picture that keeps clear of the border moves the answer along.
+
+    Args:
+        height: Number of rows.
+        width: Number of columns.
+        kernel_size: Width of the square that a convolution sees; odd.
+    """
+
+    def __init__(self, height: int = 8, width: int = 8, *, kernel_size: int = 3) -> None:
+        super().__init__(height * width)
+        if min(height, width) < 1:
+            raise ValueError(f"height and width of Image must be positive, got {height}x{width}")
+        check_kernel_size(kernel_size)
+        self.height, self.width, self.kernel_size = height, width, kernel_size
+
+    def layer(self, channels: int) -> "ImageLayer":
+        return ImageLayer(channels, self.kernel_size)
+
+    def symmetries(self) -> Iterator[Symmetry]:
+        slots = torch.arange(self.num_slots).view(self.height, self.width)
+        for axis, way in ((0, "down"), (1, "right")):
+            inner = interior(slots.shape[axis], self.kernel_size)
+            if inner.any():
+                support = inner[:, None] if axis == 0 else inner[None, :]
+                yield Symmetry(
+                    f"moved one slot {way}",
+                    slots.roll(1, dims=axis).flatten(),
+                    self,
+                    support.expand_as(slots).flatten(),
+                )
+
+    def extra_repr(self) -> str:
+        return f"{self.height}x{self.width} slots"
+
+
+@final
+class ImageLayer(LatentLayer):
+    r"""A 2-D convolution of the grid, :math:`\mathbf{Y} \leftarrow f(\mathbf{Y} * \mathbf{K})`."""
+
+    def __init__(self, channels: int, kernel_size: int) -> None:
+        super().__init__()
+        self.convolution = nn.Conv2d(channels, channels, kernel_size, padding="same")
+        self.activation = SlotActivation(channels)
+
+    def forward(
+        self, slots: Float[Tensor, "graphs slots channels"], structure: Image
+    ) -> Float[Tensor, "graphs slots channels"]:
+        # Channels stay last in memory: only the view changes, nothing is copied.
+        pixels = slots.unflatten(1, (structure.height, structure.width)).permute(0, 3, 1, 2)
+        mixed: Tensor = self.convolution(pixels)
+        activated: Tensor = self.activation(mixed.permute(0, 2, 3, 1).flatten(1, 2))
+        return activated
+
+    def reset_parameters(self) -> None:
+        self.convolution.reset_parameters()
+        self.activation.reset_parameters()
+
+
+def check_kernel_size(kernel_size: int) -> None:
+    """A kernel has a middle."""
+    if kernel_size < 1 or kernel_size % 2 == 0:
+        raise ValueError(
+            f"kernel_size must be odd and positive, so that a slot is in the middle of what it "
+            f"sees, got {kernel_size}; use {max(1, kernel_size + 1)}"
+        )
+
+
+def interior(length: int, kernel_size: int) -> Tensor:
+    """The places from which a step to the right, seen through the kernel, meets no border."""
+    place = torch.arange(length)
+    reach = kernel_size // 2
+    return (place >= reach) & (place <= length - 2 - reach)

@@ -1,0 +1,57 @@
+"""A graph of slots whose adjacency is learned."""
+
+from collections.abc import Iterator
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lfds.nn.structures.base import Symmetry
+from lfds.nn.structures.spatial import GraphStructure, normalised_rows
+
+
+@final
+class LearnedGraph(GraphStructure):
+    r"""Slots whose adjacency is learned along with everything else.
+
+    .. math::
+        \mathbf{A}' = \mathbf{S} - \mathrm{Diag}(\mathrm{diag}(\mathbf{S})), \qquad
+        \mathbf{S} = \sigma(\mathbf{B} + \mathbf{B}^\top)
+
+    Symmetric, between 0 and 1, and zero on the diagonal whatever :math:`\mathbf{B}` is.
+    Law: naming the slots differently, in :math:`\mathbf{B}` and signal alike, changes nothing.
+
+    Args:
+        num_slots: Number of slots.
+        normalized: Hear the mean of the neighbours instead of their sum. All weights start near
+            one half, so a sum starts at half the sum of all slots, whatever the slot; the paper
+            takes the sum.
+    """
+
+    def __init__(self, num_slots: int = 64, *, normalized: bool = False) -> None:
+        super().__init__(num_slots)
+        self.normalized = normalized
+        self.logits = nn.Parameter(torch.empty(num_slots, num_slots))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        nn.init.normal_(self.logits, std=0.1)
+
+    @property
+    def adjacency(self) -> Float[Tensor, "slots slots"]:
+        weights = (self.logits + self.logits.T).sigmoid()
+        return weights - torch.diag(weights.diagonal())
+
+    def sum_of_neighbours(
+        self, slots: Float[Tensor, "graphs slots channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        weights = normalised_rows(self.adjacency) if self.normalized else self.adjacency
+        return weights.to(slots.dtype) @ slots
+
+    def symmetries(self) -> Iterator[Symmetry]:
+        order = torch.arange(self.num_slots).flip(0).roll(1)
+        renamed = LearnedGraph(self.num_slots, normalized=self.normalized).to(self.logits.dtype)
+        with torch.no_grad():
+            renamed.logits.copy_(self.logits[order][:, order])
+        yield Symmetry("renamed", order, renamed)

@@ -1,0 +1,150 @@
+"""A graph of slots known only by its Fourier basis, which is learned."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any, Literal, SupportsIndex, final, get_args
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.utils.parametrizations import orthogonal
+from torch.nn.utils.parametrize import remove_parametrizations
+
+from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
+
+Orthonormality = Literal["penalty", "exact"]
+
+
+@final
+class LearnedSpectrum(Structure):
+    r"""Slots whose Fourier basis :math:`\mathbf{U}'` is learned along with everything else.
+
+    Law: naming the slots differently, in the rows of :math:`\mathbf{U}'` and in the signal alike,
+    changes nothing.
+
+    Args:
+        num_slots: Number of slots.
+        orthonormal: How the basis is kept orthonormal.
+            ``"penalty"`` (the paper's way): the basis is free, and :meth:`penalty` says how far it
+            has strayed; add it to the loss. Costs nothing, exports everywhere, and is only nearly
+            orthonormal. Take it by default.
+            ``"exact"``: the matrix exponential of a skew matrix, through
+            :func:`torch.nn.utils.parametrizations.orthogonal`; nothing to add to the loss. Take it
+            when the basis itself is what you look at, or when the loss is not yours to add to. It
+            costs an exponential of a [slots, slots] matrix per layer and step.
+        weight: The factor :math:`\lambda` of the penalty.
+    """
+
+    def __init__(
+        self, num_slots: int = 64, *, orthonormal: Orthonormality = "penalty", weight: float = 1.0
+    ) -> None:
+        super().__init__(num_slots)
+        if orthonormal not in get_args(Orthonormality):
+            raise ValueError(f"orthonormal must be 'penalty' or 'exact', got {orthonormal!r}")
+        if not weight >= 0:
+            raise ValueError(f"weight of the penalty must not be negative, got {weight}")
+        self.orthonormal, self.weight = orthonormal, weight
+        self.frame = _Frame(num_slots)
+        if orthonormal == "exact":
+            orthogonal(self.frame, "basis", orthogonal_map="matrix_exp")
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        # From a start that is not orthogonal the penalty stalls far from zero.
+        self._set_basis(nn.init.orthogonal_(torch.empty_like(self.basis)))
+
+    @torch.no_grad()
+    def _set_basis(self, basis: Tensor) -> None:
+        if self.orthonormal == "exact":
+            self.frame.basis = basis  # the parametrization finds the skew matrix that gives it
+        else:
+            self.frame.basis.copy_(basis)
+
+    @property
+    def basis(self) -> Float[Tensor, "slots frequencies"]:
+        r"""The Fourier basis :math:`\mathbf{U}'`, one frequency a column."""
+        if self.orthonormal == "exact" and torch.onnx.is_in_onnx_export():
+            raise ValueError(
+                "an exactly orthonormal basis needs a matrix exponential, which ONNX does not "
+                "have; freeze it before the export: pool.structure.freeze()"
+            )
+        return self.frame.basis
+
+    def freeze(self) -> None:
+        """Turn an exact basis into a plain matrix, as it is now: for export, after training."""
+        if self.orthonormal == "exact":
+            remove_parametrizations(self.frame, "basis", leave_parametrized=True)
+            self.orthonormal, self.weight = "penalty", 0.0
+
+    def penalty(self) -> Float[Tensor, ""]:
+        r""":math:`\lambda \lVert \mathbf{U}'^\top \mathbf{U}' - \mathbf{I} \rVert_F^2`."""
+        if self.orthonormal == "exact":
+            return super().penalty()
+        identity = torch.eye(self.num_slots, dtype=self.basis.dtype, device=self.basis.device)
+        return self.weight * (self.basis.T @ self.basis - identity).square().sum()
+
+    def layer(self, channels: int) -> "SpectralLayer":
+        return SpectralLayer(channels, self.num_slots)
+
+    def symmetries(self) -> Iterator[Symmetry]:
+        order = torch.arange(self.num_slots).flip(0).roll(1)
+        renamed = copy.deepcopy(self)
+        renamed._set_basis(self.basis[order])
+        yield Symmetry("renamed", order, renamed)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        # torch pickles no parametrized module; the recipe and its numbers say the same.
+        if self.orthonormal == "exact":
+            return _rebuild, (self.num_slots, self.weight, self.training, self.state_dict())
+        return super().__reduce_ex__(protocol)
+
+
+class _Frame(nn.Module):
+    """The holder of the basis: torch changes the class of whatever it parametrizes."""
+
+    def __init__(self, num_slots: int) -> None:
+        super().__init__()
+        self.basis: Tensor = nn.Parameter(torch.empty(num_slots, num_slots))
+
+
+def _rebuild(
+    num_slots: int, weight: float, training: bool, state: dict[str, Tensor]
+) -> LearnedSpectrum:
+    structure = LearnedSpectrum(num_slots, orthonormal="exact", weight=weight)
+    structure.load_state_dict(state, assign=True)
+    return structure.train(training)
+
+
+@final
+class SpectralLayer(LatentLayer):
+    r"""A spectral convolution over the slots, with a filter for each frequency.
+
+    .. math::
+        \mathbf{Y} \leftarrow f(\mathbf{U}' \boldsymbol{\Theta} \mathbf{U}'^\top
+                                \mathbf{Y} \boldsymbol{\Phi}_2) + f(\mathbf{Y} \boldsymbol{\Phi}_1)
+    """
+
+    def __init__(self, channels: int, num_slots: int) -> None:
+        super().__init__()
+        self.response = nn.Parameter(torch.empty(num_slots))
+        self.transforms = nn.Linear(channels, 2 * channels, bias=False)
+        self.activation = SlotActivation(2 * channels)
+        self.reset_parameters()
+
+    def forward(
+        self, slots: Float[Tensor, "graphs slots channels"], structure: LearnedSpectrum
+    ) -> Float[Tensor, "graphs slots channels"]:
+        basis = structure.basis
+        mixing = (basis * self.response) @ basis.T
+        own, sent = self.transforms(slots).chunk(2, dim=-1)
+        mixed = mixing.to(sent.dtype) @ sent
+        # Both terms pass through f at once, which works on each channel by itself.
+        activated: Tensor = self.activation(torch.cat([own, mixed], dim=-1))
+        own, mixed = activated.chunk(2, dim=-1)
+        return own + mixed
+
+    def reset_parameters(self) -> None:
+        # Not all one: with a flat response the basis cancels out and would not learn.
+        nn.init.normal_(self.response)
+        self.transforms.reset_parameters()
+        self.activation.reset_parameters()

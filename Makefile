@@ -25,11 +25,19 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## train a small classifier on the built-in example, and say what it learned
 	$(BIN)/python examples/counting_parts.py
 
+# Shapes are checked in every call while testing, except where torch traces the code.
+PYTEST := $(BIN)/python -m pytest -n auto --cov --cov-report=
+SHAPES := --jaxtyping-packages=lfds.nn,beartype.beartype
+
 test: lint types contracts  ## everything that must be green, in minutes
-	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term
+	$(PYTEST) $(SHAPES) -m "not slow and not plain"
+	$(PYTEST) --cov-append -m "not slow and plain"
+	$(BIN)/coverage report
 
 test-all: lint types contracts  ## the same, and the slow tests
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(PYTEST) $(SHAPES) -m "not plain"
+	$(PYTEST) --cov-append -m plain
+	$(BIN)/coverage report
 
 lint: $(READY)
 	$(BIN)/ruff check .

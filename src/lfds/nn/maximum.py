@@ -10,8 +10,8 @@ from lfds.nn.ragged import index_from_ptr
 
 
 def ragged_max(
-    x: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "graphs+1"]
-) -> Float[Tensor, "graphs channels"]:
+    x: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"]
+) -> Float[Tensor, "boundaries-1 channels"]:
     r"""Take the maximum over the nodes of every graph.
 
     .. math::

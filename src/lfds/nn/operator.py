@@ -255,12 +255,14 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None
     slots, share, mass = output
     kept = slots if ctx.reduction == "mass" else slots.new_empty(0)
     ctx.save_for_backward(x, anchors, ptr, kept, share, mass)
-    # Nobody differentiates by the shares and masses: no zeros of their size, please.
+    # Shares and masses are kept, not offered: no gradient flows through them, and no zeros of
+    # their size are made to stand for it.
+    ctx.mark_non_differentiable(share, mass)
     ctx.set_materialize_grads(False)
 
 
 def _backward(
-    ctx: Any, grad: Tensor | None, *_: None
+    ctx: Any, grad: Tensor | None, *_: Tensor | None
 ) -> tuple[Tensor | None, Tensor | None, None, None, None]:
     if grad is None:
         return None, None, None, None, None
@@ -272,4 +274,12 @@ def _backward(
 
 torch.library.register_fake("lfds::distribute", _distribute_shapes)
 torch.library.register_fake("lfds::distribute_backward", _distribute_backward_shapes)
+def _second_backward(ctx: Any, *_: Tensor) -> None:
+    raise RuntimeError(
+        "lfds.nn.distribute has no second derivative; a gradient penalty has to stop at its "
+        "output: call .backward() or torch.autograd.grad without create_graph=True"
+    )
+
+
 torch.library.register_autograd("lfds::distribute", _backward, setup_context=_keep)
+torch.library.register_autograd("lfds::distribute_backward", _second_backward)

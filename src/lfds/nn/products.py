@@ -15,8 +15,8 @@ from torch.nn import functional as F  # noqa: N812
 def ragged_gram(
     a: Float[Tensor, "nodes rows"],
     b: Float[Tensor, "nodes columns"],
-    ptr: Int[Tensor, "graphs+1"],
-) -> Float[Tensor, "graphs rows columns"]:
+    ptr: Int[Tensor, "boundaries"],
+) -> Float[Tensor, "boundaries-1 rows columns"]:
     r"""Multiply each graph's part of ``a``, transposed, with its part of ``b``.
 
     .. math::
@@ -34,7 +34,7 @@ def ragged_gram(
 def ragged_matmul(
     a: Float[Tensor, "nodes inner"],
     matrices: Float[Tensor, "graphs inner columns"],
-    ptr: Int[Tensor, "graphs+1"],
+    ptr: Int[Tensor, "boundaries"],
 ) -> Float[Tensor, "nodes columns"]:
     r"""Multiply every row of ``a`` with the matrix of its graph.
 
@@ -60,7 +60,7 @@ def takes_grouped(*operands: Tensor) -> bool:
         and operand.numel() > 0
         and operand.data_ptr() % 16 == 0
         and sum(stride == 1 for stride in operand.stride()[-2:]) == 1
-        and all(stride % 4 == 0 for stride in operand.stride() if stride != 1)
+        and all(stride % 4 == 0 and stride > 0 for stride in operand.stride() if stride != 1)
         for operand in operands
     )
 

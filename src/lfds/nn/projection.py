@@ -16,8 +16,8 @@ REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
 
 def shares(
     x: Float[Tensor, "nodes channels"],
-    anchors: Float[Tensor, "*graphs slots channels"],
-    ptr: Int[Tensor, "graphs+1"] | None = None,
+    anchors: Float[Tensor, "... slots channels"],
+    ptr: Int[Tensor, "boundaries"] | None = None,
 ) -> Float[Tensor, "nodes slots"]:
     r"""Tell how much of every node goes to every slot.
 
@@ -41,12 +41,12 @@ def shares(
 
 def distribute(
     x: Float[Tensor, "nodes channels"],
-    anchors: Float[Tensor, "*graphs slots channels"],
-    ptr: Int[Tensor, "graphs+1"],
+    anchors: Float[Tensor, "... slots channels"],
+    ptr: Int[Tensor, "boundaries"],
     *,
     reduction: Reduction = "sum",
     low_memory: bool = False,
-) -> Float[Tensor, "graphs slots channels"]:
+) -> Float[Tensor, "boundaries-1 slots channels"]:
     r"""Place the nodes of every graph on the slots of a structure.
 
     .. math::

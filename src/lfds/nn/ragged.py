@@ -23,7 +23,7 @@ class Ragged(NamedTuple):
     """
 
     x: Float[Tensor, "nodes channels"]
-    ptr: Int[Tensor, "graphs+1"]
+    ptr: Int[Tensor, "boundaries"]
     order: Int[Tensor, "nodes"] | None
 
 
@@ -69,12 +69,14 @@ def _count_graphs(index: Tensor) -> int:
 def _sort_by_graph(x: Tensor, index: Tensor, num_graphs: int) -> Ragged:
     if values_may_be_read(index) and bool((index[1:] >= index[:-1]).all()):
         return Ragged(x, ptr_from_index(index, num_graphs), None)
-    # Stable, so that a graph's nodes keep their order and sums are rounded alike in every batch.
-    index, order = torch.sort(index, stable=True)
+    if torch.onnx.is_in_onnx_export():  # ONNX has no stable sort
+        index, order = torch.sort(index)
+    else:  # a graph's nodes keep their order, and sums are rounded alike in every batch
+        index, order = torch.sort(index, stable=True)
     return Ragged(x[order], ptr_from_index(index, num_graphs), order)
 
 
-def ptr_from_index(index: Int[Tensor, "nodes"], num_graphs: int) -> Int[Tensor, "graphs+1"]:
+def ptr_from_index(index: Int[Tensor, "nodes"], num_graphs: int) -> Int[Tensor, "{num_graphs}+1"]:
     """Where each graph begins, from a sorted ``index``."""
     starts = torch.arange(num_graphs + 1, device=index.device)
     if torch.onnx.is_in_onnx_export():  # ONNX has no searchsorted
@@ -82,7 +84,7 @@ def ptr_from_index(index: Int[Tensor, "nodes"], num_graphs: int) -> Int[Tensor, 
     return torch.searchsorted(index, starts)
 
 
-def index_from_ptr(ptr: Int[Tensor, "graphs+1"], num_nodes: int) -> Int[Tensor, "nodes"]:
+def index_from_ptr(ptr: Int[Tensor, "boundaries"], num_nodes: int) -> Int[Tensor, "{num_nodes}"]:
     """The graph of every node, from where each graph begins."""
     nodes = torch.arange(num_nodes, device=ptr.device)
     if torch.onnx.is_in_onnx_export():

@@ -31,7 +31,8 @@ class LearnedSpectrum(Structure):
             ``"exact"``: the matrix exponential of a skew matrix, through
             :func:`torch.nn.utils.parametrizations.orthogonal`; nothing to add to the loss. Take it
             when the basis itself is what you look at, or when the loss is not yours to add to. It
-            costs an exponential of a [slots, slots] matrix per layer and step.
+            costs an exponential of a [slots, slots] matrix per layer and step, and ONNX has none:
+            call :meth:`freeze` before such an export.
         weight: The factor :math:`\lambda` of the penalty.
     """
 
@@ -63,11 +64,6 @@ class LearnedSpectrum(Structure):
     @property
     def basis(self) -> Float[Tensor, "slots frequencies"]:
         r"""The Fourier basis :math:`\mathbf{U}'`, one frequency a column."""
-        if self.orthonormal == "exact" and torch.onnx.is_in_onnx_export():
-            raise ValueError(
-                "an exactly orthonormal basis needs a matrix exponential, which ONNX does not "
-                "have; freeze it before the export: pool.structure.freeze()"
-            )
         return self.frame.basis
 
     def freeze(self) -> None:
@@ -89,6 +85,7 @@ class LearnedSpectrum(Structure):
     def symmetries(self) -> Iterator[Symmetry]:
         order = torch.arange(self.num_slots).flip(0).roll(1)
         renamed = copy.deepcopy(self)
+        renamed.freeze()
         renamed._set_basis(self.basis[order])
         yield Symmetry("renamed", order, renamed)
 

@@ -1,0 +1,24 @@
+"""What all tests share: one seed, hypothesis without a stopwatch, one thread."""
+
+import pytest
+import torch
+from hypothesis import settings
+
+# A busy machine must not fail a test, and what hypothesis draws is the same in every run.
+settings.register_profile("lfds", deadline=None, derandomize=True, max_examples=40)
+settings.load_profile("lfds")
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("jaxtyping_packages", None):
+        return
+    reason = "must see the plain code; run without --jaxtyping-packages"
+    for item in items:
+        if item.get_closest_marker("plain"):
+            item.add_marker(pytest.mark.skip(reason=reason))

@@ -1,0 +1,117 @@
+"""Wrong input is refused in words that name it, the need, the value and the way out."""
+
+import pytest
+import torch
+
+import lfds
+from lfds.nn.checks import check_batch
+
+X = torch.randn(6, 4)
+
+
+@pytest.fixture
+def pool():
+    return lfds.LFDSPool(4, lfds.Loop(3))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"x": torch.randn(6, 5)}, ValueError, "must have 4 channels, got 5.*channels=5"),
+        ({"x": torch.randn(6)}, ValueError, r"two dimensions.*got \[6\].*index or ptr"),
+        ({"x": torch.randn(2, 3, 4)}, ValueError, r"two dimensions.*got \[2, 3, 4\]"),
+        ({"x": torch.ones(6, 4).long()}, TypeError, r"floating-point.*int64.*x\.float\(\)"),
+        ({"dim": 1}, ValueError, "0 or -2, got 1; transpose x"),
+        ({"index": torch.zeros(6)}, TypeError, r"integer dtype, got torch.float32.*index\.long"),
+        ({"index": torch.zeros(6, 1).long()}, ValueError, r"one dimension, got \[6, 1\]"),
+        ({"index": torch.zeros(5).long()}, ValueError, "each of the 6 rows of x, got 5"),
+        (
+            {"index": torch.tensor([0, 0, -1, 0, 0, 1])},
+            ValueError,
+            "not be negative, got -1 for node 2; drop",
+        ),
+        (
+            {"index": torch.tensor([0, 0, 1, 3, 0, 1]), "dim_size": 2},
+            ValueError,
+            "below dim_size=2, got 3 for node 3; pass dim_size=4",
+        ),
+        ({"ptr": torch.tensor([0.0, 6.0])}, TypeError, r"ptr must be of an integer.*ptr\.long"),
+        ({"ptr": torch.tensor([], dtype=torch.long)}, ValueError, r"got none; use \[0\]"),
+        ({"ptr": torch.tensor([1, 6])}, ValueError, "start at 0, got 1; prepend a zero"),
+        ({"ptr": torch.tensor([0, 4, 3, 6])}, ValueError, "not go down, got 4 then 3 at graph 1"),
+        ({"ptr": torch.tensor([0, 4])}, ValueError, "end at the number of rows of x, 6, got 4"),
+        ({"ptr": torch.tensor([0, 4, 7])}, ValueError, "rows of x, 6, got 7.*same batch"),
+        (
+            {"ptr": torch.tensor([0, 6]), "dim_size": 2},
+            ValueError,
+            "dim_size . 1 = 3 entries, got 2; leave dim_size out",
+        ),
+        (
+            {"ptr": torch.tensor([0, 2, 6]), "index": torch.tensor([0, 0, 0, 1, 1, 1])},
+            ValueError,
+            "node 2 is in graph 0 by index and in graph 1 by ptr; pass only one",
+        ),
+    ],
+)
+def test_wrong_batches(pool, arguments, error, words):
+    with pytest.raises(error, match=words):
+        pool(**{"x": X, **arguments})
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", ["x", "index", "ptr"])
+def test_what_is_no_tensor(pool, name):
+    with pytest.raises(TypeError, match=f"{name} must be a tensor.*got list"):
+        pool(**{"x": X, name: [0] * 6})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("reduction", lfds.nn.REDUCTIONS)
+@pytest.mark.parametrize("anchors", lfds.nn.ANCHORS)
+@pytest.mark.parametrize("low_memory", [False, True])
+def test_values_that_are_not_finite_are_found(value, reduction, anchors, low_memory):
+    pool = lfds.LFDSPool(
+        4, lfds.Loop(3), reduction=reduction, anchors=anchors, low_memory=low_memory
+    )
+    x = X.clone()
+    x[4, 2] = value
+    with pytest.raises(ValueError, match=r"node 4, channel 2 \(graph 1\).*1 of 6 nodes"):
+        pool(x, torch.tensor([0, 0, 0, 1, 1, 1]))
+
+
+def test_overflow_is_told_apart_from_bad_input(pool):
+    with pytest.raises(ValueError, match="finite, but pooling graph 0 overflows"):
+        pool(torch.full((6, 4), 3e38), torch.zeros(6).long())
+
+
+def test_dtypes_that_differ(pool):
+    with pytest.raises(TypeError, match=r"float64 and torch.float32.*pool\.to\(torch\.float64\)"):
+        pool(X.double())
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((3, 5), r"anchors must be \[slots, 4\].*got \[3, 5\]"),
+        ((4,), r"got \[4\]"),
+        ((2, 3, 4), "each of the 1 graphs of ptr, got 2"),
+        ((0, 4), "at least one slot"),
+    ],
+)
+def test_anchors_that_do_not_fit(shape, words):
+    with pytest.raises(ValueError, match=words):
+        lfds.nn.distribute(X, torch.randn(shape), torch.tensor([0, 6]))
+
+
+def test_check_batch_reads_everything():
+    check_batch(X, 4, index=torch.zeros(6).long(), dim_size=1)
+    check_batch(X, 4, ptr=torch.tensor([0, 2, 6]))
+    x = X.clone()
+    x[5, 0] = torch.inf
+    with pytest.raises(ValueError, match=r"node 5, channel 0 \(graph 1\)"):
+        check_batch(x, 4, ptr=torch.tensor([0, 2, 6]))
+    with pytest.raises(ValueError, match="not go down"):
+        check_batch(X, 4, ptr=torch.tensor([0, 5, 2, 6]))
+    with pytest.raises(ValueError, match="negative"):
+        check_batch(X, 4, index=torch.tensor([0, 0, 0, 0, 0, -1]))

@@ -1,0 +1,56 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.testing import assert_close
+
+from lfds.nn.products import ragged_gram, ragged_matmul, takes_grouped
+
+SIZES = st.lists(st.integers(0, 6), min_size=1, max_size=5)
+WIDTHS = st.integers(1, 9)
+DTYPES = st.sampled_from([torch.float32, torch.float64])
+
+
+def boundaries(sizes):
+    return torch.tensor([0, *sizes]).cumsum(0)
+
+
+@given(sizes=SIZES, rows=WIDTHS, columns=WIDTHS, dtype=DTYPES)
+def test_gram_is_a_product_for_each_graph(sizes, rows, columns, dtype):
+    a, b = torch.randn(sum(sizes), rows, dtype=dtype), torch.randn(sum(sizes), columns, dtype=dtype)
+    found = ragged_gram(a, b, boundaries(sizes))
+    expected = [one.T @ other for one, other in zip(a.split(sizes), b.split(sizes), strict=True)]
+    assert_close(found, torch.stack(expected), rtol=1e-4, atol=1e-5)
+
+
+@given(sizes=SIZES, inner=WIDTHS, columns=WIDTHS, dtype=DTYPES, turned=st.booleans())
+def test_matmul_takes_the_matrix_of_the_graph(sizes, inner, columns, dtype, turned):
+    a = torch.randn(sum(sizes), inner, dtype=dtype)
+    matrices = torch.randn(len(sizes), inner, columns, dtype=dtype)
+    if turned:
+        matrices = matrices.mT.contiguous().mT
+    found = ragged_matmul(a, matrices, boundaries(sizes))
+    expected = [rows @ matrix for rows, matrix in zip(a.split(sizes), matrices, strict=True)]
+    assert_close(found, torch.cat(expected), rtol=1e-4, atol=1e-5)
+
+
+def test_the_fast_route_is_taken_where_it_can_be():
+    assert takes_grouped(torch.randn(5, 64), torch.randn(3, 64, 8), torch.randn(3, 8, 64).mT)
+
+
+@pytest.mark.parametrize(
+    "operand",
+    [
+        torch.randn(5, 6),
+        torch.randn(5, 8).double(),
+        torch.randn(0, 8),
+        torch.randn(41)[1:].view(5, 8),  # starts off a multiple of 16 bytes
+        torch.randn(1, 1, 8).expand(3, 5, 8),  # one row for all
+    ],
+    ids=["width", "dtype", "empty", "alignment", "expanded"],
+)
+def test_the_fast_route_is_left_where_grouped_mm_would_refuse(operand):
+    assert not takes_grouped(operand)
+    good = torch.randn(operand.shape[-2], 8, dtype=operand.dtype)
+    if operand.dim() == 2:
+        ragged_gram(operand, good, torch.tensor([0, len(operand)]))

@@ -1,0 +1,163 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.autograd import gradcheck
+from torch.testing import assert_close
+
+from lfds.nn import REDUCTIONS, distribute, operator, shares
+from lfds.nn.projection import _distribute_plainly
+
+LOW_PRECISION = {torch.float16: 2e-3, torch.bfloat16: 2e-2}
+
+
+def slowly(x, anchors, ptr, reduction):
+    """The equation, one node and one slot at a time."""
+    graphs = []
+    for graph in range(len(ptr) - 1):
+        own = anchors if anchors.dim() == 2 else anchors[graph]
+        total, mass = torch.zeros_like(own), torch.zeros(len(own), dtype=x.dtype)
+        nodes = x[ptr[graph] : ptr[graph + 1]]
+        for node in nodes:
+            weight = torch.stack([torch.exp(node @ anchor) for anchor in own])
+            for slot in range(len(own)):
+                share = weight[slot] / weight.sum()
+                total[slot] = total[slot] + share * node
+                mass[slot] = mass[slot] + share
+        if len(nodes) and reduction == "mean":
+            total = total / len(nodes)
+        if len(nodes) and reduction == "mass":
+            total = total / mass[:, None]
+        graphs.append(total)
+    return torch.stack(graphs)
+
+
+@given(
+    sizes=st.lists(st.integers(0, 6), min_size=1, max_size=5),
+    slots=st.integers(1, 9),
+    channels=st.integers(1, 9),
+    reduction=st.sampled_from(REDUCTIONS),
+    per_graph=st.booleans(),
+    block=st.sampled_from([None, 1, 2, 5]),
+    dtype=st.sampled_from([torch.float32, torch.float64]),
+    seed=st.integers(0, 999),
+)
+def test_distribute_is_its_equation(
+    sizes, slots, channels, reduction, per_graph, block, dtype, seed
+):
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(sum(sizes), channels, dtype=dtype, generator=generator)
+    shape = (*((len(sizes),) if per_graph else ()), slots, channels)
+    anchors = torch.randn(shape, dtype=dtype, generator=generator)
+    ptr = torch.tensor([0, *sizes]).cumsum(0)
+    usual = operator.BLOCK
+    operator.BLOCK = block or usual
+    try:
+        found = distribute(x, anchors, ptr, reduction=reduction, low_memory=block is not None)
+    finally:
+        operator.BLOCK = usual
+    assert found.dtype == dtype
+    assert_close(found, slowly(x, anchors, ptr, reduction), rtol=1e-4, atol=1e-5)
+    assert_close(found, _distribute_plainly(x, anchors, ptr, reduction), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("low_memory", [False, True])
+@pytest.mark.parametrize("per_graph", [False, True])
+def test_gradients(reduction, low_memory, per_graph, monkeypatch):
+    monkeypatch.setattr(operator, "BLOCK", 3)
+    sizes = [3, 0, 1, 6]
+    ptr = torch.tensor([0, *sizes]).cumsum(0)
+    x = torch.randn(10, 3, dtype=torch.float64, requires_grad=True)
+    shape = (*((4,) if per_graph else ()), 5, 3)
+    anchors = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    assert gradcheck(
+        lambda *inputs: distribute(*inputs, ptr, reduction=reduction, low_memory=low_memory),
+        (x, anchors),
+    )
+
+
+@pytest.mark.parametrize(("slots", "channels"), [(64, 64), (8, 4), (7, 5), (1, 1)])
+def test_float32_gradients_on_both_routes(slots, channels):
+    ptr = torch.tensor([0, 40, 40, 41, 100])
+    x, anchors = torch.randn(100, channels), torch.randn(slots, channels)
+    weights = torch.randn(4, slots, channels)
+    found = {}
+    for dtype in (torch.float32, torch.float64):
+        inputs = [tensor.to(dtype).requires_grad_() for tensor in (x, anchors)]
+        pulls = torch.autograd.grad(distribute(*inputs, ptr), inputs, weights.to(dtype))
+        found[dtype] = [pull.double() for pull in pulls]
+    assert_close(found[torch.float32], found[torch.float64], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", LOW_PRECISION)
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("low_memory", [False, True])
+def test_low_precision_is_rounded_once(dtype, reduction, low_memory):
+    ptr = torch.tensor([0, 3, 3, 9])
+    x = torch.randn(9, 8).to(dtype).requires_grad_()
+    anchors = torch.randn(4, 8).to(dtype).requires_grad_()
+    options = {"reduction": reduction, "low_memory": low_memory}
+    found = distribute(x, anchors, ptr, **options)
+    pulls = torch.autograd.grad(found.float().square().sum(), (x, anchors))
+    assert [tensor.dtype for tensor in (found, *pulls)] == [dtype] * 3
+    exact = distribute(x.float(), anchors.float(), ptr, **options)
+    assert_close(found.float(), exact, rtol=LOW_PRECISION[dtype], atol=LOW_PRECISION[dtype])
+
+
+def test_gradients_that_are_expanded_or_turned():
+    ptr = torch.tensor([0, 2, 5])
+    x = torch.randn(5, 8, requires_grad=True)
+    anchors = torch.randn(4, 8)
+    (summed,) = torch.autograd.grad(distribute(x, anchors, ptr).sum(), x)
+    (weighted,) = torch.autograd.grad(distribute(x, anchors, ptr), x, torch.ones(2, 4, 8))
+    assert_close(summed, weighted)
+    turned = torch.randn(2, 8, 4).mT
+    (strided,) = torch.autograd.grad(distribute(x, anchors, ptr), x, turned)
+    (dense,) = torch.autograd.grad(distribute(x, anchors, ptr), x, turned.contiguous())
+    assert_close(strided, dense)
+
+
+@pytest.mark.parametrize("layout", ["transposed", "strided", "offset"])
+def test_nodes_of_any_memory_layout(layout):
+    ptr = torch.tensor([0, 2, 6])
+    x = torch.randn(6, 8)
+    odd = {
+        "transposed": x.T.contiguous().T,
+        "strided": torch.stack([x, x], dim=-1)[..., 0],
+        "offset": torch.cat([torch.zeros(1), x.flatten()])[1:].view(6, 8),
+    }[layout]
+    anchors = torch.randn(4, 8)
+    assert_close(distribute(odd, anchors, ptr), distribute(x, anchors, ptr))
+
+
+def test_a_slot_that_nobody_chose_stays_finite_under_mass():
+    x = torch.tensor([[60.0, 0.0], [50.0, 0.0]], requires_grad=True)
+    anchors = torch.tensor([[4.0, 0.0], [-4.0, 0.0]], requires_grad=True)
+    slots = distribute(x, anchors, torch.tensor([0, 2]), reduction="mass")
+    slots.sum().backward()
+    assert slots.isfinite().all()
+    assert x.grad.isfinite().all()
+    assert anchors.grad.isfinite().all()
+
+
+def test_no_graphs_at_all():
+    assert distribute(torch.randn(0, 4), torch.randn(3, 4), torch.tensor([0])).shape == (0, 3, 4)
+
+
+@pytest.mark.parametrize("per_graph", [False, True])
+def test_shares_are_a_softmax_over_the_slots(per_graph):
+    x, ptr = torch.randn(6, 4), torch.tensor([0, 2, 2, 6])
+    anchors = torch.randn(3, 5, 4) if per_graph else torch.randn(5, 4)
+    found = shares(x, anchors, ptr)
+    assert_close(found.sum(dim=1), torch.ones(6))
+    for node, graph in enumerate([0, 0, 2, 2, 2, 2]):
+        own = anchors[graph] if per_graph else anchors
+        weight = torch.exp(own @ x[node])
+        assert_close(found[node], weight / weight.sum())
+
+
+@pytest.mark.plain
+def test_an_unknown_reduction_is_refused():
+    with pytest.raises(ValueError, match="one of sum, mean, mass, got 'median'"):
+        distribute(torch.randn(2, 4), torch.randn(3, 4), torch.tensor([0, 2]), reduction="median")

@@ -13,9 +13,7 @@ def test_both_routes_are_the_maximum_and_its_gradient(sizes, seed):
     # Few different values, so that there are ties.
     x = torch.randint(-2, 3, (sum(sizes), 3), generator=generator).double().requires_grad_()
     ptr = torch.tensor([0, *sizes]).cumsum(0)
-    expected = torch.stack(
-        [part.amax(0) if len(part) else part.sum(0) for part in x.split(sizes)]
-    )
+    expected = torch.stack([part.amax(0) if len(part) else part.sum(0) for part in x.split(sizes)])
     weights = torch.randn(expected.shape, dtype=torch.float64, generator=generator)
     (pull,) = torch.autograd.grad(expected, x, weights)
     for route in (ragged_max, _scattered_max):

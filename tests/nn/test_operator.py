@@ -48,5 +48,5 @@ def test_a_second_derivative_is_refused_in_words():
     x, anchors = torch.randn(5, 4, requires_grad=True), torch.randn(8, 4)
     slots, _, _ = torch.ops.lfds.distribute(x, anchors, torch.tensor([0, 5]), "sum", False)
     (pull,) = torch.autograd.grad(slots.square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="no second derivative.*without create_graph"):
+    with pytest.raises(RuntimeError, match=r"no second derivative.*without create_graph"):
         pull.sum().backward()

@@ -157,6 +157,14 @@ def test_shares_are_a_softmax_over_the_slots(per_graph):
         assert_close(found[node], weight / weight.sum())
 
 
+@pytest.mark.parametrize("low_memory", [False, True])
+def test_autocast_lowers_no_precision_inside(low_memory):
+    x, anchors, ptr = torch.randn(50, 8), torch.randn(4, 8), torch.tensor([0, 20, 50])
+    exact = distribute(x, anchors, ptr, low_memory=low_memory)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert_close(distribute(x, anchors, ptr, low_memory=low_memory), exact)
+
+
 @pytest.mark.plain
 def test_an_unknown_reduction_is_refused():
     with pytest.raises(ValueError, match="one of sum, mean, mass, got 'median'"):

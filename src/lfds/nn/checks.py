@@ -160,7 +160,8 @@ def check_finite(x: Tensor, slots: Tensor, ptr: Tensor) -> None:
 
 def check_finite_features(x: Tensor, ptr: Tensor) -> None:
     """Every value of ``x`` is finite; reads all of ``x``."""
-    bad = (~x.detach().isfinite()).nonzero()
+    x = x.detach()
+    bad = (~x.isfinite()).nonzero()
     if bad.numel() == 0:
         return
     node, channel = bad[0].tolist()

@@ -17,13 +17,17 @@ and a gradient :math:`\bar{\mathbf{Y}}` flows back as
 Every step is local to a node or a sum over nodes, so nodes can be worked on block by block.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 
 from lfds.nn.products import ragged_gram, ragged_matmul
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Nodes worked on at a time in low-memory mode: few enough to stay near the cache, enough to keep
 # the products busy.
@@ -57,6 +61,22 @@ def blocks(ptr: Tensor, num_nodes: int, size: int) -> Iterator[Block]:
         yield Block(slice(start, end), slice(low, high), inside)
 
 
+def _in_own_precision(run: Callable[P, R]) -> Callable[P, R]:
+    """Keep autocast out: it would lower the precision of single products in the middle."""
+
+    @functools.wraps(run)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        tensor = args[0]
+        assert isinstance(tensor, Tensor)
+        device = tensor.device.type
+        if not torch.is_autocast_enabled(device):
+            return run(*args, **kwargs)
+        with torch.autocast(device, enabled=False):
+            return run(*args, **kwargs)
+
+    return wrapped
+
+
 # Forward ------------------------------------------------------------------------------------------
 
 # Defined by schema rather than by `torch.library.custom_op`, whose checks of every call cost as
@@ -69,6 +89,7 @@ torch.library.define(
 
 
 @torch.library.impl("lfds::distribute", "default")
+@_in_own_precision
 def _distribute(
     x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, low_memory: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -155,6 +176,7 @@ torch.library.define(
 
 
 @torch.library.impl("lfds::distribute_backward", "default")
+@_in_own_precision
 def _distribute_backward(
     grad: Tensor,
     x: Tensor,
@@ -274,6 +296,8 @@ def _backward(
 
 torch.library.register_fake("lfds::distribute", _distribute_shapes)
 torch.library.register_fake("lfds::distribute_backward", _distribute_backward_shapes)
+
+
 def _second_backward(ctx: Any, *_: Tensor) -> None:
     raise RuntimeError(
         "lfds.nn.distribute has no second derivative; a gradient penalty has to stop at its "

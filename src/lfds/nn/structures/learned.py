@@ -40,8 +40,9 @@ class LearnedGraph(GraphStructure):
 
     @property
     def adjacency(self) -> Float[Tensor, "slots slots"]:
-        weights = (self.logits + self.logits.T).sigmoid()
-        return weights - torch.diag(weights.diagonal())
+        # One half twice, not all at once: a vectorised sigmoid may round equal logits unequally.
+        upper = (self.logits + self.logits.T).sigmoid().triu(diagonal=1)
+        return upper + upper.T
 
     def sum_of_neighbours(
         self, slots: Float[Tensor, "graphs slots channels"]

@@ -1,0 +1,21 @@
+import pytest
+import torch
+
+import lfds
+
+
+def test_left_and_right_are_different_things_to_an_array():
+    array = lfds.Array(6)
+    layer = array.layer(2).eval()
+    slots = torch.randn(1, 6, 2)
+    assert not torch.allclose(layer(slots.flip(1), array), layer(slots, array).flip(1))
+
+
+def test_kernel_size():
+    assert lfds.Array(9, kernel_size=7).layer(2).convolution.kernel_size == (7,)
+    with pytest.raises(ValueError, match="kernel_size must be odd"):
+        lfds.Array(9, kernel_size=4)
+
+
+def test_short_arrays_have_no_room_to_move():
+    assert list(lfds.Array(3).symmetries()) == []

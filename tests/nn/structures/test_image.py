@@ -1,0 +1,42 @@
+import pytest
+import torch
+
+import lfds
+
+
+def test_slots_are_read_row_after_row():
+    image = lfds.Image(3, 4)
+    layer = image.layer(1)
+    with torch.no_grad():
+        layer.convolution.weight.zero_()
+        layer.convolution.weight[0, 0, 0, 1] = 1  # look one row up
+        layer.convolution.bias.zero_()
+    seen = layer.eval()(torch.arange(12.0).view(1, 12, 1), image)
+    assert seen.flatten().round().tolist() == [0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7]
+
+
+def test_kernel_of_another_size():
+    layer = lfds.Image(6, 5, kernel_size=5).layer(2)
+    assert layer.convolution.kernel_size == (5, 5)
+    assert layer(torch.randn(3, 30, 2), lfds.Image(6, 5)).shape == (3, 30, 2)
+
+
+@pytest.mark.parametrize("kernel_size", [0, 2, -1])
+def test_a_kernel_without_a_middle_is_refused(kernel_size):
+    with pytest.raises(ValueError, match="kernel_size must be odd and positive"):
+        lfds.Image(8, 8, kernel_size=kernel_size)
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (0, 8), (-2, -2)])
+def test_too_small_images_are_refused(height, width):
+    with pytest.raises(ValueError, match=r"at least 2|must be positive"):
+        lfds.Image(height, width)
+
+
+def test_small_images_have_no_room_to_move():
+    assert list(lfds.Image(3, 3).symmetries()) == []
+    assert [symmetry.name for symmetry in lfds.Image(3, 4).symmetries()] == ["moved one slot right"]
+
+
+def test_repr():
+    assert repr(lfds.Image()) == "Image(8x8 slots)"

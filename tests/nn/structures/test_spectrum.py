@@ -1,0 +1,89 @@
+import copy
+import pickle
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+import lfds
+
+
+def distance_from_orthonormal(basis):
+    return (basis.T @ basis - torch.eye(len(basis), dtype=basis.dtype)).square().sum()
+
+
+def test_the_penalty_is_its_equation():
+    pool = lfds.LFDSPool(4, lfds.LearnedSpectrum(6, weight=0.5))
+    assert pool.penalty().item() < 1e-9  # it starts orthonormal
+    with torch.no_grad():
+        pool.structure.frame.basis.add_(torch.randn(6, 6))
+    assert_close(pool.penalty(), 0.5 * distance_from_orthonormal(pool.structure.basis))
+
+
+def train(pool, penalised, steps=150):
+    """Pull on the basis; with the penalty it must stay orthonormal all the same."""
+    target = torch.randn(6, 6)
+    optimizer = torch.optim.Adam(pool.structure.parameters(), lr=0.02)
+    for _ in range(steps):
+        loss = (pool.structure.basis - target).square().mean()
+        if penalised:
+            loss = loss + pool.penalty()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return distance_from_orthonormal(pool.structure.basis).item() ** 0.5
+
+
+def test_the_penalty_keeps_the_basis_nearly_orthonormal():
+    pool = lfds.LFDSPool(4, lfds.LearnedSpectrum(6))
+    assert train(copy.deepcopy(pool), penalised=True) < 0.1
+    assert train(copy.deepcopy(pool), penalised=False) > 1
+
+
+def test_the_exact_basis_stays_orthonormal_without_a_penalty():
+    pool = lfds.LFDSPool(4, lfds.LearnedSpectrum(6, orthonormal="exact"))
+    start = pool.structure.basis.detach().clone()
+    assert pool.penalty().item() == 0
+    assert train(pool, penalised=False) < 1e-4
+    assert not torch.allclose(start, pool.structure.basis, atol=1e-2)
+
+
+@pytest.mark.parametrize("orthonormal", ["penalty", "exact"])
+def test_copies_pickles_and_resets(orthonormal):
+    pool = lfds.LFDSPool(4, lfds.LearnedSpectrum(6, orthonormal=orthonormal)).eval()
+    train(pool, penalised=False, steps=5)
+    x = torch.randn(9, 4)
+    for twin in (copy.deepcopy(pool), pickle.loads(pickle.dumps(pool))):
+        assert torch.equal(twin(x), pool(x))
+        assert not twin.structure.training
+        twin.reset_parameters()
+        assert not torch.allclose(twin.structure.basis, pool.structure.basis)
+        assert distance_from_orthonormal(twin.structure.basis).item() < 1e-9
+
+
+def test_a_frozen_basis_is_the_same_basis():
+    spectrum = lfds.LearnedSpectrum(6, orthonormal="exact")
+    basis = spectrum.basis.detach().clone()
+    spectrum.freeze()
+    assert_close(spectrum.basis, basis)
+    assert spectrum.penalty().item() == 0
+    spectrum.freeze()  # nothing left to do
+    assert_close(spectrum.basis, basis)
+
+
+def test_a_flat_response_is_no_filter():
+    spectrum = lfds.LearnedSpectrum(6)
+    layer = spectrum.layer(3).eval()
+    with torch.no_grad():
+        layer.response.fill_(1.0)
+        layer.transforms.weight.copy_(torch.eye(3).repeat(2, 1))
+    slots = torch.rand(2, 6, 3)
+    assert_close(layer(slots, spectrum), 2 * slots, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.plain
+def test_wrong_options_are_refused():
+    with pytest.raises(ValueError, match="'penalty' or 'exact', got 'qr'"):
+        lfds.LearnedSpectrum(6, orthonormal="qr")
+    with pytest.raises(ValueError, match="must not be negative, got -1"):
+        lfds.LearnedSpectrum(6, weight=-1.0)

@@ -49,6 +49,9 @@ types: $(READY)
 contracts: $(READY)
 	$(BIN)/lint-imports
 
+figures: $(READY)  ## draw the pictures of README and docs anew
+	$(BIN)/python docs/figures/landing.py
+
 bench: $(READY)  ## speed and memory beside the peers; rewrites the tables of benchmarks/README.md
 	$(BIN)/python -m benchmarks
 

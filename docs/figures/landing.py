@@ -11,12 +11,12 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402
-import torch  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-from torch import Tensor  # noqa: E402
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from torch import Tensor
 
-import lfds  # noqa: E402
+import lfds
 
 HERE = Path(__file__).parent
 EXAMPLE = runpy.run_path(str(HERE.parents[1] / "examples" / "counting_parts.py"))

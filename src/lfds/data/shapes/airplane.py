@@ -11,7 +11,7 @@ def airplane(rng: Generator) -> Triangles:
     length = rng.uniform(0.9, 1.5)
     radius = length * rng.uniform(0.035, 0.085)
     root = length * rng.uniform(0.13, 0.3)
-    span = rng.uniform(0.3, 0.9)
+    span = rng.uniform(0.4, 0.9)
     sweep = rng.uniform(-0.02, 0.5) * span
     if rng.random() < 0.2:  # a delta wing: long at the body, nothing at the tip
         root, span, sweep = length * rng.uniform(0.4, 0.6), span * 0.6, length * 0.4

@@ -9,7 +9,7 @@ from lfds.data.shapes.surfaces import Triangles, box, joined, mirrored, move, sl
 
 def chair(rng: Generator) -> Triangles:
     """Draw a chair: kitchen, office, garden, bar or armchair."""
-    if rng.random() < 0.15:
+    if rng.random() < 0.1:
         return _armchair(rng)
     width = rng.uniform(0.4, 0.6)
     depth = width * rng.uniform(0.8, 1.15)

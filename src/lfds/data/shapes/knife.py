@@ -13,7 +13,7 @@ def knife(rng: Generator) -> Triangles:
     kind = str(rng.choice(["kitchen", "cleaver", "table", "dagger", "curved"]))
     width = length * (rng.uniform(0.3, 0.5) if kind == "cleaver" else rng.uniform(0.08, 0.2))
     blade = slab(_outline(rng, kind) * (length, width), rng.uniform(0.006, 0.015))
-    if rng.random() < 0.2:  # a folding knife, partly open
+    if kind != "cleaver" and rng.random() < 0.2:  # a folding knife, partly open
         blade = turn(blade, 2, rng.uniform(20, 110))
     parts = [blade, _handle(rng, width)]
     if rng.random() < (0.8 if kind == "dagger" else 0.2):

@@ -1,4 +1,5 @@
-"""How hard PC Graphs are: counting edges, counting degrees, and knowing how walks return.
+"""How hard PC Graphs are: counting edges, counting degrees, and knowing how walks return
+or how far nodes are apart.
 
 Run: python benchmarks/pc_graphs_difficulty.py [--clouds FOLDER] [--per-class N]
 Prints a Markdown table of accuracies (5 stratified folds, random forest of 300 trees).
@@ -8,6 +9,7 @@ import argparse
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.sparse.csgraph import shortest_path
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -18,6 +20,7 @@ from lfds.data.graphset import GraphSet
 from lfds.data.pc_graphs import PCGraphsSettings, pc_graphs
 
 MOST_NEIGHBOURS = 40
+LONGEST_PATH = 50
 
 
 def each_graph(graphs: GraphSet) -> Iterator:
@@ -40,10 +43,20 @@ def return_quantiles(graph) -> np.ndarray:
     return np.quantile(rwse(graph, RWSE(steps=24)), np.linspace(0, 1, 11), axis=0).ravel()
 
 
+def path_lengths(graph) -> np.ndarray:
+    """The distribution of distances in hops, over pairs and of the farthest from each node."""
+    hops = shortest_path(graph, unweighted=True)
+    # Pieces that are apart are put one beyond the longest path that is counted.
+    hops = np.minimum(hops, LONGEST_PATH).astype(int)
+    pairs = np.bincount(hops.ravel(), minlength=LONGEST_PATH + 1)
+    return np.concatenate([pairs, np.quantile(hops.mean(axis=1), np.linspace(0, 1, 21))])
+
+
 DESCRIPTIONS = {
     "number of edges": edge_count,
     "degree histogram": degree_histogram,
     "random-walk returns": return_quantiles,
+    "lengths of shortest paths": path_lengths,
 }
 
 
@@ -69,7 +82,10 @@ def report(title: str, graphs: GraphSet) -> None:
     for name, describe in DESCRIPTIONS.items():
         right = predictions(kept, describe) == y
         # Recall of a class that was left out is not a number, and shown as a dash.
-        recall = [f"{right[y == c].mean():.0%}" if (y == c).any() else "–" for c in range(kept.num_classes)]
+        recall = [
+            f"{right[y == c].mean():.0%}" if (y == c).any() else "–"
+            for c in range(kept.num_classes)
+        ]
         print(f"| {name} | {right.mean():.1%} | " + " | ".join(recall) + " |")
 
 

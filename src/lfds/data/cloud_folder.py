@@ -14,9 +14,7 @@ from lfds.seeds import seed_for
 _SYNSETS = "synsetoffset2category.txt"
 
 
-def read_clouds(
-    folder: str | PathLike[str], settings: CloudSettings | None = None
-) -> CloudGraphs:
+def read_clouds(folder: str | PathLike[str], settings: CloudSettings | None = None) -> CloudGraphs:
     """Read ``CLASS/NAME.{xyz,txt,pts,npy,ply,off,obj,stl}``, or ShapeNet-Part as it is unpacked.
 
     Which points of a cloud are kept depends on the seed, its class and its name alone, not on

@@ -78,7 +78,12 @@ def neighbour_edges(points: Points, neighbours: int) -> NDArray[np.int64]:
 
 
 def graphs_of_clouds(
-    clouds: Iterable[Points], kinds: Sequence[str], names: Sequence[str], *, neighbours: int, name: str
+    clouds: Iterable[Points],
+    kinds: Sequence[str],
+    names: Sequence[str],
+    *,
+    neighbours: int,
+    name: str,
 ) -> CloudGraphs:
     """Make one graph of each cloud; all clouds have the same number of points.
 

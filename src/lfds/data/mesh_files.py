@@ -87,5 +87,7 @@ def _trimesh():  # type: ignore[no-untyped-def]
     try:
         import trimesh
     except ImportError as error:
-        raise DataError("meshes need trimesh; install it with: pip install 'lfds[meshes]'") from error
+        raise DataError(
+            "meshes need trimesh; install it with: pip install 'lfds[meshes]'"
+        ) from error
     return trimesh

@@ -22,9 +22,9 @@ class PCGraphsSettings(CloudSettings):
 
     graphs_per_class: PositiveInt = 500
     stretch: NonNegativeFloat = 0.15
-    bend: NonNegativeFloat = 0.6
-    hidden: float = Field(default=0.3, ge=0.0, lt=1.0)
-    noise: NonNegativeFloat = 0.03
+    bend: NonNegativeFloat = 0.4
+    hidden: float = Field(default=0.25, ge=0.0, lt=1.0)
+    noise: NonNegativeFloat = 0.02
 
 
 def draw_cloud(kind: str, number: int, settings: PCGraphsSettings) -> Points:

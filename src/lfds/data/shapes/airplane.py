@@ -94,6 +94,4 @@ def _engines(
         blades = box((0.02, length * rng.uniform(0.15, 0.35), 0.03), (length / 2, 0.0, 0.0))
         return turn(blades, 0, rng.uniform(0, 180))
     pairs = [0.4] if rng.random() < 0.7 else [0.3, 0.6]
-    return joined(
-        [mirrored(move(nacelle, (wing_at, span * at, -radius * 0.7)), 1) for at in pairs]
-    )
+    return joined([mirrored(move(nacelle, (wing_at, span * at, -radius * 0.7)), 1) for at in pairs])

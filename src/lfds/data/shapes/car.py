@@ -58,7 +58,9 @@ def _extras(rng: Generator, size: tuple[float, float, float]) -> list[Triangles]
     if rng.random() < 0.25:  # a spoiler
         extras.append(box((0.06, width * 0.9, 0.015), (-length * 0.46, 0.0, height * 0.9)))
     if rng.random() < 0.5:  # mirrors
-        extras.append(mirrored(box((0.03, 0.05, 0.03), (length * 0.15, width * 0.52, height * 0.65))))
+        extras.append(
+            mirrored(box((0.03, 0.05, 0.03), (length * 0.15, width * 0.52, height * 0.65)))
+        )
     if rng.random() < 0.15:  # a rack
         extras.append(box((length * 0.3, width * 0.6, 0.03), (-length * 0.1, 0.0, height * 1.02)))
     return extras

@@ -20,7 +20,9 @@ def guitar(rng: Generator) -> Triangles:
     start = length * rng.uniform(0.1, 0.4)
     neck_length = length / 2 + reach - start
     top = depth / 2 + 0.01
-    neck = box((neck_length, neck_width, rng.uniform(0.02, 0.04)), (start + neck_length / 2, 0, top))
+    neck = box(
+        (neck_length, neck_width, rng.uniform(0.02, 0.04)), (start + neck_length / 2, 0, top)
+    )
     parts = [body, neck, move(_head(rng, neck_width), (length / 2 + reach, 0.0, top))]
     if rng.random() < 0.7:
         parts.append(box((0.03, width * 0.35, 0.02), (-length * 0.25, 0.0, top)))

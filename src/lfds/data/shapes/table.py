@@ -43,8 +43,10 @@ def _drawers(rng: Generator, length: float, width: float, height: float) -> Tria
     centre = (length / 2 - breadth / 2, 0.0, height - depth / 2)
     block = box((breadth, width * 0.9, depth), centre)
     if rng.random() < 0.5:
-        return mirrored(block, 0) if depth > 0.7 * height else joined(
-            [mirrored(block, 0), four_legs(rng, length, width, height)]
+        return (
+            mirrored(block, 0)
+            if depth > 0.7 * height
+            else joined([mirrored(block, 0), four_legs(rng, length, width, height)])
         )
     far = mirrored(box((0.05, 0.05, height), (-length / 2 + 0.05, width * 0.42, height / 2)), 1)
     near = mirrored(box((0.05, 0.05, height), (length / 2 - 0.05, width * 0.42, height / 2)), 1)

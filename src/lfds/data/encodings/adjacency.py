@@ -32,7 +32,8 @@ def adjacency(edge_ptr: Whole, edge_dst: Whole) -> csr_array:
 
 def degrees(graph: csr_array) -> NDArray[np.float64]:
     """Neighbours of each node."""
-    return np.diff(graph.indptr).astype(np.float64)
+    counts: NDArray[np.float64] = np.diff(graph.indptr).astype(np.float64)
+    return counts
 
 
 def normalised(graph: csr_array) -> csr_array:

@@ -1,4 +1,4 @@
-"""Eigenvectors of symmetric matrices, the same on every run: dense when small, Lanczos when large."""
+"""Eigenvectors of symmetric matrices, the same on every run, by dense or sparse means."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +48,9 @@ def smallest(matrix: csr_array, count: int) -> tuple[Reals, Reals]:
 
 def _is_small(matrix: csr_array, count: int) -> bool:
     # The iteration cannot start on a zero matrix, nor find nearly all of the vectors.
-    return matrix.shape[0] < max(DENSE_BELOW, 3 * count) or matrix.nnz == 0
+    return bool(matrix.shape[0] < max(DENSE_BELOW, 3 * count) or matrix.nnz == 0)
 
 
 def _start(matrix: csr_array) -> Reals:
     # A constant vector would never leave the symmetric part of a symmetric graph.
-    return np.random.default_rng(0).normal(size=matrix.shape[0])
+    return np.random.default_rng(0).normal(size=int(matrix.shape[0]))

@@ -1,34 +1,37 @@
 """Laplacian eigenvectors: the slowest vibrations of a graph, as coordinates."""
 
-from typing import Literal
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import PositiveInt
 from scipy.sparse import csr_array, diags_array
 
 from lfds.data.encodings.adjacency import degrees, normalised
+from lfds.data.encodings.base import StructuralEncoding
 from lfds.data.encodings.eigenvectors import smallest
 
 
-class Laplacian(BaseModel):
+@final
+class Laplacian(StructuralEncoding):
     """Settings of the Laplacian encoding.
 
     Attributes:
         dimensions: Eigenvectors taken, after the first, which only knows the degrees.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["laplacian"] = "laplacian"
     dimensions: PositiveInt = 8
 
     @property
     def width(self) -> int:
-        """Columns of the encoding."""
         return self.dimensions
 
+    def encode(self, graph: csr_array) -> NDArray[np.float64]:
+        return laplacian(graph, self.dimensions)
 
-def laplacian(graph: csr_array, settings: Laplacian) -> NDArray[np.float64]:
+
+def laplacian(graph: csr_array, dimensions: int) -> NDArray[np.float64]:
     r"""Return eigenvectors ``[nodes, dimensions]`` of unit length, by rising eigenvalue.
 
     .. math::
@@ -37,8 +40,8 @@ def laplacian(graph: csr_array, settings: Laplacian) -> NDArray[np.float64]:
     Each is turned so that its largest entry is positive. Missing columns, as of a graph with
     fewer nodes, are zero. In a graph of several pieces the first ones tell the pieces apart.
     """
-    vectors = np.zeros((graph.shape[0], settings.dimensions))
-    count = min(settings.dimensions, graph.shape[0] - 1)
+    vectors = np.zeros((graph.shape[0], dimensions))
+    count = min(dimensions, graph.shape[0] - 1)
     if count > 0:
         found = smallest(laplacian_matrix(graph), count + 1)[1]
         vectors[:, :count] = found[:, 1:]

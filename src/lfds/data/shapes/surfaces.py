@@ -83,7 +83,8 @@ def tube(path: Sequence[Point], radius: float | Sequence[float], *, sides: int =
 
 def move(triangles: Triangles, by: Point) -> Triangles:
     """Shift a surface."""
-    return triangles + np.asarray(by)
+    moved: Triangles = triangles + np.asarray(by)
+    return moved
 
 
 def turn(
@@ -95,7 +96,8 @@ def turn(
     rotation = np.eye(3)
     rotation[[first, second], [first, second]] = np.cos(angle)
     rotation[first, second], rotation[second, first] = -np.sin(angle), np.sin(angle)
-    return (triangles - np.asarray(about)) @ rotation.T + np.asarray(about)
+    turned: Triangles = (triangles - np.asarray(about)) @ rotation.T + np.asarray(about)
+    return turned
 
 
 def mirrored(triangles: Triangles, axis: int = 1) -> Triangles:

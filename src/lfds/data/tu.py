@@ -17,6 +17,7 @@ from lfds.data.graphset import GraphSet
 from lfds.data.node_order import shuffled_within_graphs
 from lfds.data.number_table import amount_table, whole_table
 from lfds.data.tu_files import RawFiles, read_raw
+from lfds.data.tu_names import check_values, read_names
 from lfds.data.tu_targets import TargetKind, read_targets
 
 SelfLoops: TypeAlias = Literal["keep", "remove"]
@@ -54,7 +55,7 @@ def read_tu(
     loops = edges.ends[:, 0] == edges.ends[:, 1]
     if self_loops == "remove":
         edges = edges.only(~loops)
-    values = label_values(nodes.labels)
+    values = _values(raw, nodes.labels)
     if seed is not None:
         old_at, new_of = shuffled_within_graphs(ptr, seed, raw.name)
         nodes = _Nodes(nodes.labels[old_at], nodes.attributes[old_at])
@@ -121,6 +122,14 @@ def _node_pointers(raw: RawFiles, num_graphs: int) -> Whole:
             line=line,
         )
     return np.concatenate([[0], np.bincount(graph - 1, minlength=num_graphs).cumsum()])
+
+
+def _values(raw: RawFiles, labels: Whole) -> tuple[tuple[int, ...], ...]:
+    found, names = label_values(labels), read_names(raw)
+    if names is None:
+        return found
+    check_values(names, found, raw.place["names"])
+    return names.label_values
 
 
 def _read_edges(raw: RawFiles, ptr: Whole) -> _Edges:

@@ -10,16 +10,17 @@ from pathlib import Path, PurePosixPath
 
 from lfds.data.errors import DataError, quoted
 
-PARTS = (
-    "A",
-    "graph_indicator",
-    "graph_labels",
-    "graph_attributes",
-    "node_labels",
-    "node_attributes",
-    "edge_labels",
-    "edge_attributes",
-)
+ENDINGS = {
+    "A": "_A.txt",
+    "graph_indicator": "_graph_indicator.txt",
+    "graph_labels": "_graph_labels.txt",
+    "graph_attributes": "_graph_attributes.txt",
+    "node_labels": "_node_labels.txt",
+    "node_attributes": "_node_attributes.txt",
+    "edge_labels": "_edge_labels.txt",
+    "edge_attributes": "_edge_attributes.txt",
+    "names": "_names.json",
+}
 # Text of numbers packs 4 to 20 times; small archives of repeated labels pack better than that.
 _HARMLESS_BYTES = 512 * 2**20
 _MOST_EXPANSION = 100
@@ -44,7 +45,7 @@ class RawFiles:
     Attributes:
         home: The folder or archive they are in.
         name: What the dataset calls itself: the beginning of its file names.
-        content: The bytes of each of ``PARTS`` that is there.
+        content: The bytes of each of ``ENDINGS`` that is there.
         place: Where each of them was found, for messages.
     """
 
@@ -84,8 +85,8 @@ def _read_folder(folder: Path) -> RawFiles:
     home = next((f for f in (folder, folder / "raw") if any(f.glob("*_A.txt"))), folder)
     name = _common_name([file.name for file in home.glob("*_A.txt")], folder)
     content, place = {}, {}
-    for part in PARTS:
-        file = home / f"{name}_{part}.txt"
+    for part, ending in ENDINGS.items():
+        file = home / (name + ending)
         if file.exists():
             place[part] = str(file)
             content[part] = _read_file(file)
@@ -102,7 +103,7 @@ def _read_file(file: Path) -> bytes:
 def _from_members(archive: Path, members: Mapping[str, bytes]) -> RawFiles:
     by_name = {PurePosixPath(member).name: member for member in members}
     name = _common_name([file for file in by_name if file.endswith("_A.txt")], archive)
-    found = {part: by_name.get(f"{name}_{part}.txt") for part in PARTS}
+    found = {part: by_name.get(name + ending) for part, ending in ENDINGS.items()}
     return RawFiles(
         str(archive),
         name,
@@ -144,7 +145,7 @@ def _tar_members(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_wanted(member: str) -> bool:
-    return member.endswith(tuple(f"_{part}.txt" for part in PARTS))
+    return member.endswith(tuple(ENDINGS.values()))
 
 
 class _Budget:

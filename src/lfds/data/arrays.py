@@ -73,6 +73,11 @@ def graphs_from_arrays(
     )
 
 
+def not_yet_encoded(graphs: GraphSet) -> GraphSet:
+    """Return the graphs without features: what a file holds is encoded before a network sees it."""
+    return graphs.with_features(torch.zeros(graphs.num_nodes, 0))
+
+
 def targets_from(y: Given | Sequence[str], num_graphs: int) -> tuple[Tensor, tuple[str | int, ...]]:
     """Return targets as a GraphSet holds them, and the names of the classes, rising."""
     values = np.asarray(y)

@@ -1,8 +1,13 @@
 """Nodes in a new order inside each graph: the order of a file may give the class away."""
 
+from dataclasses import replace
+
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from lfds.data.edges import edge_rows
+from lfds.data.graphset import GraphSet
 from lfds.seeds import seed_for
 
 
@@ -27,3 +32,26 @@ def shuffled_within_graphs(
     new_of = np.empty_like(old_at)
     new_of[old_at] = np.arange(num_nodes)
     return old_at, new_of
+
+
+def with_shuffled_nodes(graphs: GraphSet, seed: int) -> GraphSet:
+    """Return the same graphs with their nodes in a new order, drawn by ``seed`` and the name."""
+    ptr = graphs.ptr.numpy()
+    old_at, new_of = shuffled_within_graphs(ptr, seed, graphs.name)
+    receiver = np.repeat(np.arange(graphs.num_nodes), graphs.degrees.numpy())
+    first = np.repeat(ptr[:-1], graphs.sizes.numpy())
+    sender = graphs.edge_dst.numpy() + first[receiver]
+    rows = edge_rows(ptr, new_of[sender], new_of[receiver], keep_positions=True)
+    order = torch.from_numpy(old_at)
+    attributes = graphs.attributes[order]
+    return replace(
+        graphs,
+        x=attributes if graphs.x is graphs.attributes else graphs.x[order],
+        attributes=attributes,
+        labels=graphs.labels[order],
+        edge_ptr=torch.from_numpy(rows.ptr),
+        edge_dst=torch.from_numpy(rows.other),
+        edge_attributes=rows.of_kept(graphs.edge_attributes.numpy()),
+        edge_labels=rows.of_kept(graphs.edge_labels.numpy()),
+        provenance={**graphs.provenance, "node_order_seed": seed},
+    )

@@ -9,8 +9,8 @@ from torch import Tensor
 from lfds.data.arrays import label_values
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
-from lfds.data.storage import whole_folder
 from lfds.data.tu_names import Names, write_names
+from lfds.data.whole_file import whole_folder
 
 # Nine significant digits tell any two numbers of single precision apart.
 _AMOUNT = "%.9g"

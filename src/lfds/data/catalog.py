@@ -1,11 +1,15 @@
 """The datasets known by name: what was published about them, and where their files belong."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lfds.data.errors import DataError, quoted
+
+if TYPE_CHECKING:
+    from lfds.data.graphset import GraphSet
 
 COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"
 
@@ -55,10 +59,43 @@ TU_DATASETS: Mapping[str, Published] = {
 }
 
 
+@dataclass(frozen=True)
+class BuiltIn:
+    """A dataset that is made, not read.
+
+    Attributes:
+        graphs: How many.
+        classes: How many.
+        about: What the graphs are.
+        make: Makes it from a seed.
+    """
+
+    graphs: int
+    classes: int
+    about: str
+    make: "Callable[[int], GraphSet]"
+
+
+def _pc_graphs(seed: int) -> "GraphSet":
+    from lfds.data.pc_graphs import PCGraphsSettings, pc_graphs
+
+    return pc_graphs(PCGraphsSettings(seed=seed)).graphs
+
+
+BUILT_IN: Mapping[str, BuiltIn] = {
+    "pc-graphs": BuiltIn(4000, 8, "neighbour graphs of point clouds of eight shapes", _pc_graphs),
+}
+
+
 def find_files(name: str, root: Path) -> Path | None:
     """Return the folder or archive of the dataset ``name`` under ``root``, if it is there."""
     places = [root / name, *(root / f"{name}{end}" for end in (".zip", ".tar", ".tar.gz", ".tgz"))]
     return next((place for place in places if place.exists()), None)
+
+
+def prepared_at(name: str, root: Path) -> Path:
+    """Return the folder in which a dataset is saved once it was prepared."""
+    return root / f"{name}.graphs"
 
 
 def where_to_put(name: str, root: Path) -> str:
@@ -69,9 +106,9 @@ def where_to_put(name: str, root: Path) -> str:
     )
 
 
-def unknown(name: str, known: list[str]) -> DataError:
+def unknown(name: str) -> DataError:
     """Return the error for a name nobody knows, with the nearest one that somebody does."""
-    by_lower = {entry.lower(): entry for entry in known}
+    by_lower = {entry.lower(): entry for entry in (*TU_DATASETS, *BUILT_IN)}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     hint = f"did you mean {by_lower[near[0]]}? " if near else ""
     return DataError(f"no dataset is called {quoted(name)}; {hint}`lfds data list` lists them all")

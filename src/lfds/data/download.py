@@ -58,7 +58,9 @@ def fetch(
             problem = "the connection broke off"
         except urllib.error.HTTPError as error:
             if error.code < _SERVER_ERROR:
-                raise DataError(f"the server says {error.code} {error.reason}", source=url) from None
+                raise DataError(
+                    f"the server says {error.code} {error.reason}", source=url
+                ) from None
             problem = f"the server says {error.code} {error.reason}"
         except (OSError, http.client.HTTPException) as error:
             problem = str(getattr(error, "reason", None) or error or type(error).__name__)

@@ -4,7 +4,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from lfds.data.catalog import COLLECTION, TU_DATASETS, find_files, unknown, where_to_put
+from lfds.data.catalog import (
+    BUILT_IN,
+    COLLECTION,
+    TU_DATASETS,
+    find_files,
+    prepared_at,
+    unknown,
+    where_to_put,
+)
 from lfds.data.download import Progress, fetch
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
@@ -50,11 +58,13 @@ def prepare(
         sha256: What the SHA-256 of the archive must be, where that is known.
         progress: Told how far the download is.
     """
+    if name in BUILT_IN:
+        raise DataError(f"{name} is built in and needs no preparing; see `lfds data info {name}`")
     folder = Path(root)
     found, fetched = find_files(name, folder), None
     if found is None:
         if name not in TU_DATASETS and not download:
-            raise unknown(name, list(TU_DATASETS))
+            raise unknown(name)
         if not download:
             raise DataError(
                 f"the files of {name} are not in {folder}; {where_to_put(name, folder)}, "
@@ -64,14 +74,12 @@ def prepare(
         fetched = _download(name, found, source, sha256, progress)
     graphs = read_tu(found)
     summary = summarise(graphs)
-    saved = folder / f"{name}.graphs"
+    saved = prepared_at(name, folder)
     graphs.save(saved)
     return Prepared(graphs, summary, _differences(graphs, summary), saved, fetched)
 
 
-def _download(
-    name: str, target: Path, source: str, sha256: str | None, progress: Progress
-) -> str:
+def _download(name: str, target: Path, source: str, sha256: str | None, progress: Progress) -> str:
     try:
         return fetch(
             f"{source.rstrip('/')}/{name}.zip",

@@ -68,7 +68,9 @@ def read_smiles(
         raise DataError("holds no molecule", source=file)
     has_target = any(value != "" for value in targets)
     graphs = _graphs(molecules, _targets(targets) if has_target else None, file.stem)
-    graphs = replace(not_yet_encoded(graphs), provenance={**graphs.provenance, "bad_smiles_skipped": skipped})
+    graphs = replace(
+        not_yet_encoded(graphs), provenance={**graphs.provenance, "bad_smiles_skipped": skipped}
+    )
     return graphs if seed is None else with_shuffled_nodes(graphs, seed)
 
 

@@ -4,7 +4,9 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from lfds.data.catalog import TU_DATASETS, find_files, unknown, where_to_put
+from lfds.data.catalog import BUILT_IN, TU_DATASETS, find_files, prepared_at, unknown, where_to_put
+from lfds.data.cloud_folder import is_cloud_folder, read_clouds
+from lfds.data.clouds import CloudSettings
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.jsonl import read_jsonl
@@ -23,9 +25,9 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
         seed: Root of the random order of the nodes of each graph, and of what is generated.
     """
     if name in BUILT_IN:
-        return BUILT_IN[name](seed)
+        return BUILT_IN[name].make(seed)
     folder = Path(root)
-    prepared = folder / f"{name}.graphs"
+    prepared = prepared_at(name, folder)
     found = find_files(name, folder)
     if is_saved_set(prepared) and (found is None or _is_newer(prepared, found)):
         graphs = load(prepared)
@@ -33,7 +35,7 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
             return graphs
     if found is None:
         if name not in TU_DATASETS:
-            raise unknown(name, [*TU_DATASETS, *BUILT_IN])
+            raise unknown(name)
         raise DataError(
             f"the files of {name} are not in {folder}; {where_to_put(name, folder)}, "
             f"or run `lfds data prepare {name} --download --root {folder}`"
@@ -42,7 +44,13 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
 
 
 def read_any(path: str | os.PathLike[str], *, seed: int = 0) -> GraphSet:
-    """Read whatever is at ``path``: a saved set, a TU folder or archive, .jsonl, or SMILES."""
+    """Read whatever is at ``path``.
+
+    Args:
+        path: A folder written by ``GraphSet.save``, a TU folder or archive, a .jsonl file, a .csv
+            file with SMILES, or a folder of clouds ``CLASS/NAME.xyz``.
+        seed: Root of the random order of the nodes of each graph, and of sampling points.
+    """
     place = Path(path)
     if not place.exists():
         raise DataError("is not there", source=place)
@@ -51,6 +59,8 @@ def read_any(path: str | os.PathLike[str], *, seed: int = 0) -> GraphSet:
     suffix = "" if place.is_dir() else place.suffix.lower()
     if suffix in _READERS:
         return _READERS[suffix](place, seed)
+    if not any(place.glob("*_A.txt")) and is_cloud_folder(place):
+        return read_clouds(place, CloudSettings(seed=seed)).graphs
     return read_tu(place, seed=seed)
 
 
@@ -64,4 +74,3 @@ _READERS: Mapping[str, Callable[[Path, int], GraphSet]] = {
     ".ndjson": lambda path, seed: read_jsonl(path, seed=seed),
     ".csv": lambda path, seed: read_smiles(path, seed=seed),
 }
-BUILT_IN: Mapping[str, Callable[[int], GraphSet]] = {}

@@ -40,6 +40,8 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     }
     with whole_folder(Path(path)) as folder:
         save_file(tensors, folder / _TENSORS)
+        # safetensors makes it private; others may read what others may read of the rest.
+        (folder / _TENSORS).chmod(0o644)
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
 
 

@@ -7,13 +7,16 @@ if TYPE_CHECKING:
     from lfds.data.batch import Batch
     from lfds.data.errors import DataError
     from lfds.data.graphset import GraphSet
+    from lfds.data.sources import load_dataset, read_any
 
-__all__ = ["Batch", "DataError", "GraphSet"]
+__all__ = ["Batch", "DataError", "GraphSet", "load_dataset", "read_any"]
 
 _HOMES = {
     "Batch": "lfds.data.batch",
     "DataError": "lfds.data.errors",
     "GraphSet": "lfds.data.graphset",
+    "load_dataset": "lfds.data.sources",
+    "read_any": "lfds.data.sources",
 }
 
 

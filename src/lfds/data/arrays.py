@@ -8,7 +8,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from lfds.data.edges import EdgeRows, Whole, edge_rows
+from lfds.data.edges import Whole, check_edges, edge_rows
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 
@@ -48,6 +48,7 @@ def graphs_from_arrays(
     num_nodes = int(ptr[-1])
     ends = _whole(edge_index, "edge_index", columns=2, transposed=True)
     known = edge_attributes is not None or edge_labels is not None
+    check_edges(ptr, ends[0], ends[1])
     rows = edge_rows(ptr, ends[0], ends[1], keep_positions=known)
     kinds = _whole_table(labels, "labels", num_nodes)
     amounts = torch.from_numpy(_amounts(attributes, "attributes", num_nodes))
@@ -64,12 +65,17 @@ def graphs_from_arrays(
         label_values=label_values(kinds),
         edge_ptr=torch.from_numpy(rows.ptr),
         edge_dst=torch.from_numpy(rows.other),
-        edge_attributes=_kept(_amounts(edge_attributes, "edge_attributes", num_edges), rows),
-        edge_labels=_kept(_whole_table(edge_labels, "edge_labels", num_edges), rows),
+        edge_attributes=rows.of_kept(_amounts(edge_attributes, "edge_attributes", num_edges)),
+        edge_labels=rows.of_kept(_whole_table(edge_labels, "edge_labels", num_edges)),
         y=targets,
         classes=classes,
         provenance={"duplicate_edges_removed": rows.duplicates},
     )
+
+
+def not_yet_encoded(graphs: GraphSet) -> GraphSet:
+    """Return the graphs without features: what a file holds is encoded before a network sees it."""
+    return graphs.with_features(torch.zeros(graphs.num_nodes, 0))
 
 
 def targets_from(y: Given | Sequence[str], num_graphs: int) -> tuple[Tensor, tuple[str | int, ...]]:
@@ -80,7 +86,9 @@ def targets_from(y: Given | Sequence[str], num_graphs: int) -> tuple[Tensor, tup
     if values.dtype.kind == "f":
         if values.ndim > 2 or not np.isfinite(values).all():
             raise DataError("regression needs finite numbers, one row per graph", source="y")
-        return torch.from_numpy(values.astype(np.float32)), ()
+        amounts = values.astype(np.float32)
+        single = amounts.ndim == 2 and amounts.shape[1] == 1
+        return torch.from_numpy(amounts[:, 0] if single else amounts), ()
     if values.dtype.kind not in "iubU" or values.ndim != 1:
         raise DataError(
             f"needs one whole number, name or float per graph, not {values.dtype} "
@@ -96,11 +104,6 @@ def targets_from(y: Given | Sequence[str], num_graphs: int) -> tuple[Tensor, tup
 def label_values(labels: Whole) -> tuple[tuple[int, ...], ...]:
     """Return the values of each column of labels, rising."""
     return tuple(tuple(np.unique(column).tolist()) for column in labels.T)
-
-
-def _kept(table: NDArray[np.generic], rows: EdgeRows) -> Tensor:
-    # Nothing is known of any edge where positions were not kept: the table has no columns.
-    return torch.from_numpy(table[: len(rows.other)] if rows.kept is None else table[rows.kept])
 
 
 def _pointers(sizes: Given) -> Whole:

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from lfds.data.errors import DataError
 
@@ -27,6 +29,11 @@ class EdgeRows:
     kept: Whole | None
     duplicates: int
 
+    def of_kept(self, table: NDArray[np.generic]) -> Tensor:
+        """Return what is known of the edges that stay, row by row."""
+        # Nothing is known of any edge where positions were not kept: the table has no columns.
+        return torch.from_numpy(table[: len(self.other)] if self.kept is None else table[self.kept])
+
 
 class StrayEdgeError(DataError):
     """An edge names a node that is not there, or joins two graphs."""
@@ -42,28 +49,56 @@ def edge_rows(ptr: Whole, source: Whole, target: Whole, *, keep_positions: bool)
 
     Args:
         ptr: Nodes of graph ``g`` are ``ptr[g]:ptr[g + 1]``.
-        source: Sending node of each edge, numbered over the whole set.
+        source: Sending node of each edge, numbered over the whole set, as checked before.
         target: Receiving node of each edge, likewise.
         keep_positions: Whether something is known of each edge, so that ``kept`` is needed.
     """
     num_nodes = int(ptr[-1])
-    graph_of_node = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    _check_inside(num_nodes, graph_of_node, source, target)
-    given = len(source)
     key = target * num_nodes + source
     kept: Whole | None = None
     if keep_positions:
         key, kept = np.unique(key, return_index=True)
     else:
         key = _sorted_once(key)
+    duplicates = len(source) - len(key)
     target, source = np.divmod(key, max(num_nodes, 1))
-    local = source - ptr[graph_of_node[source]]
+    first_of_graph = np.repeat(ptr[:-1], np.diff(ptr))
     return EdgeRows(
         ptr=np.concatenate([[0], np.bincount(target, minlength=num_nodes).cumsum()]),
-        other=local.astype(np.int32),
+        other=(source - first_of_graph[source]).astype(np.int32),
         kept=kept,
-        duplicates=given - len(key),
+        duplicates=duplicates,
     )
+
+
+def check_edges(ptr: Whole, source: Whole, target: Whole, *, counted_from: int = 0) -> None:
+    """Raise for the first edge that names a node that is not there, or joins two graphs.
+
+    Args:
+        ptr: Nodes of graph ``g`` are ``ptr[g]:ptr[g + 1]``.
+        source: Sending node of each edge, numbered from 0 over the whole set.
+        target: Receiving node of each edge, likewise.
+        counted_from: How the user counts nodes and graphs, for the message.
+    """
+    num_nodes = int(ptr[-1])
+    low, high = counted_from, num_nodes - 1 + counted_from
+    for node in (source, target):
+        stray = (node < 0) | (node >= num_nodes)
+        if stray.any():
+            edge = int(stray.argmax())
+            problem = f"names node {int(node[edge]) + low}, but the nodes are {low} to {high}"
+            raise StrayEdgeError(edge, problem)
+    graph_of_node = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    crossing = graph_of_node[source] != graph_of_node[target]
+    if crossing.any():
+        edge = int(crossing.argmax())
+        nodes = [int(end[edge]) for end in (source, target)]
+        graphs = [int(graph_of_node[node]) + low for node in nodes]
+        raise StrayEdgeError(
+            edge,
+            f"joins node {nodes[0] + low} of graph {graphs[0]} and node {nodes[1] + low} of "
+            f"graph {graphs[1]}; an edge stays inside its graph",
+        )
 
 
 def _sorted_once(key: Whole) -> Whole:
@@ -71,22 +106,3 @@ def _sorted_once(key: Whole) -> Whole:
     first = np.ones(len(key), dtype=bool)
     np.not_equal(key[1:], key[:-1], out=first[1:])
     return key[first]
-
-
-def _check_inside(num_nodes: int, graph_of_node: Whole, source: Whole, target: Whole) -> None:
-    for node in (source, target):
-        stray = (node < 0) | (node >= num_nodes)
-        if stray.any():
-            edge = int(stray.argmax())
-            raise StrayEdgeError(
-                edge, f"names node {int(node[edge])}, but nodes are 0 to {num_nodes - 1}"
-            )
-    crossing = graph_of_node[source] != graph_of_node[target]
-    if crossing.any():
-        edge = int(crossing.argmax())
-        one, two = (int(graph_of_node[end[edge]]) for end in (source, target))
-        raise StrayEdgeError(
-            edge,
-            f"joins node {int(source[edge])} of graph {one} "
-            f"and node {int(target[edge])} of graph {two}; an edge stays inside its graph",
-        )

@@ -1,6 +1,6 @@
 """A whole dataset of graphs as one frozen record of flat tensors."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -14,6 +14,9 @@ from lfds.data.errors import DataError
 from lfds.data.selection import Choice, as_rows, pick, take
 
 if TYPE_CHECKING:
+    import networkx
+    from torch_geometric.data import Data
+
     from lfds.data.arrays import Given
 
 
@@ -163,6 +166,42 @@ class GraphSet:
             name=name,
         )
 
+    @classmethod
+    def from_pyg(cls, graphs: "Iterable[Data]", *, name: str = "graphs") -> "GraphSet":
+        """Make a set of PyG's Data objects; see :mod:`lfds.data.pyg`."""
+        from lfds.data.pyg import graphs_from_pyg
+
+        return graphs_from_pyg(graphs, name=name)
+
+    def to_pyg(self) -> "list[Data]":
+        """Return the graphs as PyG's Data objects; see :mod:`lfds.data.pyg`."""
+        from lfds.data.pyg import graphs_to_pyg
+
+        return graphs_to_pyg(self)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graphs: "Iterable[networkx.Graph]",
+        y: "Given | None" = None,
+        *,
+        attributes: Sequence[str] = (),
+        label: str | None = None,
+        edge_attributes: Sequence[str] = (),
+        name: str = "graphs",
+    ) -> "GraphSet":
+        """Make a set of NetworkX graphs; see :func:`lfds.data.nx.graphs_from_networkx`."""
+        from lfds.data.nx import graphs_from_networkx
+
+        return graphs_from_networkx(
+            graphs,
+            y,
+            attributes=attributes,
+            label=label,
+            edge_attributes=edge_attributes,
+            name=name,
+        )
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the set to the folder ``path`` (safetensors and JSON), whole or not at all."""
         from lfds.data.storage import save
@@ -175,3 +214,9 @@ class GraphSet:
         from lfds.data.storage import load
 
         return load(path, mmap=mmap)
+
+    def to_tu(self, folder: str | PathLike[str]) -> None:
+        """Write the set in the format of the TU collection; see :mod:`lfds.data.tu_write`."""
+        from lfds.data.tu_write import write_tu
+
+        write_tu(self, folder)

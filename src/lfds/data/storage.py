@@ -2,11 +2,8 @@
 
 import json
 import os
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from tempfile import mkdtemp
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -15,6 +12,7 @@ from torch import Tensor
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.soundness import check_sound
+from lfds.data.whole_file import whole_folder
 
 _TENSORS = "graphs.safetensors"
 _SETTINGS = "graphs.json"
@@ -42,6 +40,8 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     }
     with whole_folder(Path(path)) as folder:
         save_file(tensors, folder / _TENSORS)
+        # safetensors makes it private; others may read what others may read of the rest.
+        (folder / _TENSORS).chmod(0o644)
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
 
 
@@ -73,26 +73,6 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
 def is_saved_set(path: str | os.PathLike[str]) -> bool:
     """Whether ``path`` is a folder written by :func:`save`."""
     return (Path(path) / _SETTINGS).is_file()
-
-
-@contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """Give an empty folder beside ``path`` that takes its place when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(mkdtemp(prefix=f".{path.name}-", dir=path.parent))
-    try:
-        yield folder
-        folder.chmod(0o755)
-        if path.exists():
-            # A folder cannot be renamed over a full one: the old one steps aside first.
-            aside = Path(mkdtemp(prefix=f".{path.name}-old-", dir=path.parent))
-            os.replace(path, aside / path.name)
-            os.replace(folder, path)
-            shutil.rmtree(aside)
-        else:
-            os.replace(folder, path)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read_settings(path: Path) -> Mapping[str, object]:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from lfds.data.encodings.base import StructuralEncoding
-from lfds.data.errors import DataError
+from lfds.data.whole_file import write_whole
 
 Encoded = NDArray[np.float32]
 
@@ -46,14 +45,7 @@ class EncodingCache:
         """Keep encodings by the fingerprints of their graphs, all of them or none."""
         content = save({key: np.ascontiguousarray(rows) for key, rows in encoded.items()})
         name = hashlib.sha256(content).hexdigest()
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self.folder / f"{name}.safetensors", content)
-        except OSError as error:
-            raise DataError(
-                f"encodings cannot be kept here ({error.strerror}); choose another cache folder",
-                source=self.folder,
-            ) from error
+        write_whole(self.folder / f"{name}.safetensors", content)
 
     def _sound(self, path: Path) -> dict[str, Encoded]:
         try:
@@ -71,15 +63,3 @@ class EncodingCache:
             for key, rows in tensors.items()
             if rows.ndim == 2 and rows.shape[1] == self.width and rows.dtype == np.float32
         }
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write beside, then rename: nobody ever sees half a file."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(beside, path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise

@@ -8,7 +8,6 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
 
-from lfds.data.encodings.cache import write_whole
 from lfds.data.encodings.columns import AttributeColumns, LabelColumns
 from lfds.data.encodings.deepwalk import DeepWalk
 from lfds.data.encodings.degree import Degree
@@ -19,6 +18,7 @@ from lfds.data.encodings.structure import structural_features
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.selection import Choice
+from lfds.data.whole_file import write_whole
 
 Structural = Annotated[
     DeepWalk | NetMF | RWSE | Laplacian | Degree,

@@ -1,6 +1,7 @@
 """Many graphs encoded: known ones from the cache, the others in parallel, with a progress bar."""
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -22,6 +23,7 @@ from lfds.data.errors import DataError
 _NODES_PER_TASK = 4000
 # Written to disk whenever this much is done: an interrupted run goes on from there.
 _NUMBERS_PER_FILE = 2**19
+_SECONDS_TO_START = 2.0
 
 Task = list[tuple[str, csr_array]]
 
@@ -80,9 +82,11 @@ def _tasks(missing: dict[str, csr_array]) -> list[Task]:
 def _computed(
     tasks: list[Task], encoding: StructuralEncoding, workers: int
 ) -> Iterator[dict[str, Encoded]]:
-    if workers == 1 or len(tasks) <= 1:
-        for task in tasks:
-            yield _encode(encoding, task)
+    # Processes take seconds to start: short work is done before they would be ready.
+    patience = time.monotonic() + _SECONDS_TO_START
+    while tasks and (workers == 1 or time.monotonic() < patience):
+        yield _encode(encoding, tasks.pop())
+    if not tasks:
         return
     # A fork would copy the locks of torch's threads as they stand, perhaps held by nobody.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:

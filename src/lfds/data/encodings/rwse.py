@@ -12,6 +12,8 @@ from lfds.data.encodings.base import StructuralEncoding
 
 # Columns worked on at a time: as many as stay in the cache beside their image.
 _BLOCK_NUMBERS = 2**18
+# Below this size the sparse product costs more in overhead than the dense one in zeros.
+_DENSE_BELOW = 100
 
 
 @final
@@ -46,6 +48,8 @@ def rwse(graph: csr_array, steps: int) -> NDArray[np.float64]:
     """
     count = graph.shape[0]
     step = normalised(graph)
+    if count < _DENSE_BELOW:
+        step = step.toarray()
     back = np.zeros((count, steps))
     width = max(1, _BLOCK_NUMBERS // max(count, 1))
     for start in range(0, count, width):

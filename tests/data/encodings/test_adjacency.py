@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.encodings.graphs import matrix, named, permuted, random_graph, random_graphs
 from lfds.data.encodings.adjacency import adjacency, degrees, fingerprint, normalised
+from tests.data.encodings.graphs import matrix, named, permuted, random_graph, random_graphs
 
 
 @given(count=st.integers(0, 12), edges=st.integers(0, 40), seed=st.integers(0, 2**32 - 1))

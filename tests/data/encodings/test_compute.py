@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from data.encodings.graphs import random_graph
 from lfds.data import DataError
 from lfds.data.encodings import RWSE, STRUCTURAL, DeepWalk, NetMF, compute
 from lfds.data.encodings.compute import encode_graphs
+from tests.data.encodings.graphs import random_graph
 
 GRAPHS = [random_graph(5 + 7 * number, 0.2, number) for number in range(8)]
 ALL = [encoding for encodings in STRUCTURAL.values() for encoding in encodings]

@@ -8,9 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from data.encodings.graphs import named, random_graph
 from lfds.data import DataError
 from lfds.data.encodings.deepwalk import DeepWalk, deepwalk, random_walks, walk_length
+from tests.data.encodings.graphs import named, random_graph
 
 pytest.importorskip("gensim", reason="deepwalk is computed by the extra 'deepwalk'")
 

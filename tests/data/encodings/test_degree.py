@@ -2,8 +2,8 @@ import networkx as nx
 import numpy as np
 from hypothesis import given
 
-from data.encodings.graphs import assert_order_free, named, random_graphs
 from lfds.data.encodings.degree import Degree
+from tests.data.encodings.graphs import assert_order_free, named, random_graphs
 
 
 def test_degrees_of_a_star_as_amounts_and_as_kinds():

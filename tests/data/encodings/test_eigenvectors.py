@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from data.encodings.graphs import named, random_graph
 from lfds.data.encodings import eigenvectors
 from lfds.data.encodings.eigenvectors import fixed_signs, largest, smallest
 from lfds.data.encodings.laplacian import laplacian_matrix
+from tests.data.encodings.graphs import named, random_graph
 
 
 def test_the_largest_entry_becomes_positive():

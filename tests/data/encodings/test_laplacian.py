@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from data.encodings.graphs import named, random_graph, random_graphs
 from lfds.data.encodings.laplacian import Laplacian, laplacian, laplacian_matrix
+from tests.data.encodings.graphs import named, random_graph, random_graphs
 
 
 def laplacian_slowly(graph):

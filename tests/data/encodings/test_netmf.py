@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.encodings.graphs import named, random_graph, random_graphs
 from lfds.data.encodings import netmf as module
 from lfds.data.encodings.netmf import NetMF, netmf
+from tests.data.encodings.graphs import named, random_graph, random_graphs
 
 
 def matrix_slowly(graph, settings):

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.encodings.graphs import assert_order_free, named, random_graph, random_graphs
 from lfds.data.encodings import rwse as module
 from lfds.data.encodings.rwse import RWSE, rwse
+from tests.data.encodings.graphs import assert_order_free, named, random_graph, random_graphs
 
 
 def rwse_slowly(graph, steps):

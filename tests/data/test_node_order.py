@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import networkx
 import numpy as np
 import torch
@@ -10,7 +12,7 @@ from tests.data.graphs import edge_list, graph_sets
 def test_nodes_stay_in_their_graph_and_move_inside():
     ptr = np.array([0, 50, 50, 51, 120])
     old_at, new_of = shuffled_within_graphs(ptr, 0, "name")
-    for first, last in zip(ptr[:-1], ptr[1:], strict=True):
+    for first, last in pairwise(ptr):
         assert sorted(old_at[first:last]) == list(range(first, last))
     assert (old_at[new_of] == np.arange(120)).all()
     assert (old_at != np.arange(120)).sum() > 100

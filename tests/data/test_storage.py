@@ -1,5 +1,6 @@
 import json
 import shutil
+from contextlib import suppress
 
 import pytest
 import torch
@@ -117,12 +118,8 @@ def test_junk_in_a_saved_set_is_a_data_error_or_harmless(tmp_path, file, positio
     (folder / file).write_bytes(
         content[:place] + junk + (b"" if cut else content[place + len(junk) :])
     )
-    try:
-        loaded = GraphSet.load(folder, mmap=False)
-    except DataError as error:
-        assert len(str(error).splitlines()) == 1
-    else:
-        loaded.batch(slice(None))
+    with suppress(DataError):
+        GraphSet.load(folder, mmap=False).batch(slice(None))
 
 
 def test_a_folder_without_a_set_is_refused(tmp_path):

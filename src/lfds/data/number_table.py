@@ -60,7 +60,7 @@ def _read_fast(body: bytes, columns: int | None, dtype: np.dtype[np.generic]) ->
         return None
     first = body.partition(b"\n")[0]
     columns = first.count(b",") + 1 if columns is None else columns
-    if not _every_cell_has_a_digit(body, columns):
+    if not _cells_are_plain(body, columns):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
@@ -73,8 +73,11 @@ def _read_fast(body: bytes, columns: int | None, dtype: np.dtype[np.generic]) ->
     return table
 
 
-def _every_cell_has_a_digit(body: bytes, columns: int) -> bool:
-    """Whether each line has ``columns`` cells, none of them empty: numpy takes nothing for 0."""
+def _cells_are_plain(body: bytes, columns: int) -> bool:
+    """Whether each line has ``columns`` cells that numpy cannot misread.
+
+    It would take an empty cell, or a sign alone, for a zero, and ``- 1`` for -1.
+    """
     letters = np.frombuffer(body + b"\n", dtype=np.uint8)
     ends = np.flatnonzero((letters == ord(",")) | (letters == ord("\n")))
     if len(ends) % columns:
@@ -83,6 +86,9 @@ def _every_cell_has_a_digit(body: bytes, columns: int) -> bool:
     if (kinds[:, :-1] != ord(",")).any() or (kinds[:, -1] != ord("\n")).any():
         return False
     is_digit = (letters >= ord("0")) & (letters <= ord("9"))
+    is_sign = (letters == ord("-")) | (letters == ord("+"))
+    if (is_sign[:-1] & ~is_digit[1:] & (letters[1:] != ord("."))).any():
+        return False
     starts = np.concatenate([[0], ends[:-1] + 1])
     return bool(np.logical_or.reduceat(is_digit, starts).all())
 

@@ -1,0 +1,39 @@
+import pytest
+
+from lfds.data import DataError
+from lfds.data.whole_file import whole_folder, write_whole
+
+
+def test_a_file_replaces_the_old_one_and_leaves_nothing_else(tmp_path):
+    path = tmp_path / "deep" / "file.json"
+    write_whole(path, b"old")
+    write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert [entry.name for entry in path.parent.iterdir()] == ["file.json"]
+
+
+def test_a_file_that_cannot_be_written_is_a_data_error(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(DataError, match=r"cannot be written \(Not a directory|File exists"):
+        write_whole(tmp_path / "file" / "below", b"")
+    with pytest.raises(DataError, match="cannot be written"), whole_folder(tmp_path / "file" / "x"):
+        pytest.fail("there is no place for it")
+
+
+def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
+    for content in ("old", "new"):
+        with whole_folder(tmp_path / "set") as folder:
+            (folder / "part").write_text(content)
+            assert folder != tmp_path / "set"
+    assert (tmp_path / "set" / "part").read_text() == "new"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def test_a_folder_that_failed_leaves_the_old_one(tmp_path):
+    with whole_folder(tmp_path / "set") as folder:
+        (folder / "part").write_text("old")
+    with pytest.raises(FileNotFoundError), whole_folder(tmp_path / "set") as folder:
+        (folder / "part").rename(tmp_path / "nowhere" / "part")
+    assert (tmp_path / "set" / "part").read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from lfds.data import DataError
@@ -33,7 +35,32 @@ def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
 def test_a_folder_that_failed_leaves_the_old_one(tmp_path):
     with whole_folder(tmp_path / "set") as folder:
         (folder / "part").write_text("old")
-    with pytest.raises(FileNotFoundError), whole_folder(tmp_path / "set") as folder:
+    with pytest.raises(DataError, match="cannot be"), whole_folder(tmp_path / "set") as folder:
         (folder / "part").rename(tmp_path / "nowhere" / "part")
     assert (tmp_path / "set" / "part").read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def _refuse(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
+    write_whole(tmp_path / "file", b"old")
+    with whole_folder(tmp_path / "set") as folder:
+        (folder / "part").write_text("old")
+    replace, left = os.replace, [1]
+
+    def replace_once(source, target):
+        left[0] -= 1
+        return replace(source, target) if left[0] >= 0 or "old" in str(source) else _refuse()
+
+    monkeypatch.setattr(os, "replace", replace_once)
+    with pytest.raises(DataError, match="No space left"), whole_folder(tmp_path / "set") as folder:
+        (folder / "part").write_text("new")
+    monkeypatch.setattr(os, "replace", _refuse)
+    with pytest.raises(DataError, match="No space left"):
+        write_whole(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert (tmp_path / "set" / "part").read_text() == "old"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "set"]

@@ -1,5 +1,7 @@
 """How long a TU dataset takes from raw files to graphs, here and in PyG, turn by turn in one run.
 
+Processor time of one thread is counted, so that other programs do not count.
+
 Run as: python benchmarks/data_reading.py FOLDER [NAME ...]
 """
 
@@ -20,9 +22,9 @@ ROUNDS = 3
 
 
 def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def compare(source: Path, scratch: Path) -> tuple[float, float, float]:

@@ -15,26 +15,29 @@ if TYPE_CHECKING:
     from lfds.data.summary import Spread, Summary
 
 app = typer.Typer(help="Datasets: list them, look at them, get them ready.", no_args_is_help=True)
+_LIST_COLUMNS = ("name", "graphs", "classes", "nodes", "edges", "here", "what")
 Root = Annotated[Path, typer.Option(help="Folder in which datasets are kept.")]
 
 
 @app.command("list")
 def list_datasets(root: Root = Path("data")) -> None:
     """List the datasets known by name, and whether their files are here."""
-    table = Table("name", "graphs", "classes", "nodes", "edges", "here", box=None, pad_edge=False)
-    table.add_column("what", no_wrap=True, overflow="ellipsis")
-    for name, entry in BUILT_IN.items():
-        table.add_row(name, str(entry.graphs), str(entry.classes), "", "", "built in", entry.about)
+    rows = [
+        (name, str(made.graphs), str(made.classes), "", "", "built in", made.about)
+        for name, made in BUILT_IN.items()
+    ]
     for name, known in TU_DATASETS.items():
-        table.add_row(
-            name,
-            str(known.graphs),
-            str(known.classes),
-            f"{known.mean_nodes:.2f}",
-            f"{known.mean_edges:.2f}",
-            "yes" if find_files(name, root) or prepared_at(name, root).exists() else "-",
-            known.about,
-        )
+        here = find_files(name, root) or prepared_at(name, root).exists()
+        counts = (str(known.graphs), str(known.classes))
+        means = (f"{known.mean_nodes:.2f}", f"{known.mean_edges:.2f}")
+        rows.append((name, *counts, *means, "yes" if here else "-", known.about))
+    table = Table(box=None, pad_edge=False)
+    for header, *cells in zip(_LIST_COLUMNS, *rows, strict=True):
+        # Only the description may be cut where the screen is narrow.
+        widest = max(map(len, [header, *cells])) if header != "what" else None
+        table.add_column(header, no_wrap=True, overflow="ellipsis", min_width=widest)
+    for row in rows:
+        table.add_row(*row)
     console = Console()
     console.print(table)
     console.print(f"\nNodes and edges are means per graph, as published. Looked in {root}/.")

@@ -60,7 +60,7 @@ def _read_fast(body: bytes, columns: int | None, dtype: np.dtype[np.generic]) ->
         return None
     first = body.partition(b"\n")[0]
     columns = first.count(b",") + 1 if columns is None else columns
-    if not _commas_stand_in_columns(body, columns):
+    if not _cells_are_plain(body, columns):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
@@ -69,24 +69,28 @@ def _read_fast(body: bytes, columns: int | None, dtype: np.dtype[np.generic]) ->
             flat = np.fromstring(body.translate(_NEWLINE_TO_COMMA), dtype=dtype, sep=" , ")
         except (DeprecationWarning, ValueError):
             return None
-    lines = body.count(b"\n") + 1
-    if len(flat) != lines * columns:
-        return None
-    table: Numbers = flat.reshape(lines, columns)
+    table: Numbers = flat.reshape(-1, columns)
     return table
 
 
-def _commas_stand_in_columns(body: bytes, columns: int) -> bool:
-    """Whether every line holds ``columns - 1`` commas."""
-    lines = body.count(b"\n") + 1
-    if body.count(b",") != lines * (columns - 1):
+def _cells_are_plain(body: bytes, columns: int) -> bool:
+    """Whether each line has ``columns`` cells that numpy cannot misread.
+
+    It would take an empty cell, or a sign alone, for a zero, and ``- 1`` for -1.
+    """
+    letters = np.frombuffer(body + b"\n", dtype=np.uint8)
+    ends = np.flatnonzero((letters == ord(",")) | (letters == ord("\n")))
+    if len(ends) % columns:
         return False
-    if columns == 1:
-        return True
-    letters = np.frombuffer(body, dtype=np.uint8)
-    commas = np.flatnonzero(letters == ord(",")).reshape(lines, columns - 1)
-    newlines = np.flatnonzero(letters == ord("\n"))
-    return bool((commas[:-1, -1] < newlines).all() and (commas[1:, 0] > newlines).all())
+    kinds = letters[ends].reshape(-1, columns)
+    if (kinds[:, :-1] != ord(",")).any() or (kinds[:, -1] != ord("\n")).any():
+        return False
+    is_digit = (letters >= ord("0")) & (letters <= ord("9"))
+    is_sign = (letters == ord("-")) | (letters == ord("+"))
+    if (is_sign[:-1] & ~is_digit[1:] & (letters[1:] != ord("."))).any():
+        return False
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    return bool(np.logical_or.reduceat(is_digit, starts).all())
 
 
 def _read_slowly(

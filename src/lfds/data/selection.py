@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 Rows: TypeAlias = slice | Tensor
@@ -20,11 +22,15 @@ class Picked:
     edges: Rows
     ptr: Tensor
     edge_ptr: Tensor
+    edge_counts: Tensor
 
 
 def take(tensor: Tensor, rows: Rows) -> Tensor:
     """Return ``rows`` of ``tensor``: a view where they are contiguous, a copy otherwise."""
-    return tensor[rows] if isinstance(rows, slice) else tensor.index_select(0, rows)
+    if isinstance(rows, slice):
+        return tensor[rows]
+    # On arrays as small as a batch, numpy answers sooner than torch.
+    return torch.from_numpy(tensor.numpy().take(rows.numpy(), axis=0))
 
 
 def pick(ptr: Tensor, edge_ptr: Tensor, graphs: Rows) -> Picked:
@@ -37,24 +43,21 @@ def pick(ptr: Tensor, edge_ptr: Tensor, graphs: Rows) -> Picked:
     """
     if isinstance(graphs, slice):
         return _pick_contiguous(ptr, edge_ptr, graphs)
-    first, last = ptr.index_select(0, graphs), ptr.index_select(0, graphs + 1)
-    nodes = _ranges(first, last - first)
-    degrees = edge_ptr.index_select(0, nodes + 1) - edge_ptr.index_select(0, nodes)
-    first_edge, last_edge = edge_ptr.index_select(0, first), edge_ptr.index_select(0, last)
+    starts, edge_starts, chosen = ptr.numpy(), edge_ptr.numpy(), graphs.numpy()
+    first, last = starts.take(chosen), starts.take(chosen + 1)
+    node_ptr = _pointers(last - first)
+    nodes = _ranges(first, node_ptr)
+    first_edge = edge_starts.take(first)
+    edge_counts = edge_starts.take(last) - first_edge
+    degrees = edge_starts.take(nodes + 1) - edge_starts.take(nodes)
     return Picked(
         graphs=graphs,
-        nodes=nodes,
-        edges=_ranges(first_edge, last_edge - first_edge),
-        ptr=pointers(last - first),
-        edge_ptr=pointers(degrees),
+        nodes=torch.from_numpy(nodes),
+        edges=torch.from_numpy(_ranges(first_edge, _pointers(edge_counts))),
+        ptr=torch.from_numpy(node_ptr),
+        edge_ptr=torch.from_numpy(_pointers(degrees)),
+        edge_counts=torch.from_numpy(edge_counts),
     )
-
-
-def pointers(counts: Tensor) -> Tensor:
-    """Return where each run begins when runs of ``counts`` rows are laid end to end."""
-    ends = counts.new_zeros(len(counts) + 1)
-    torch.cumsum(counts, 0, out=ends[1:])
-    return ends
 
 
 def as_rows(choice: Choice, length: int) -> Rows:
@@ -84,7 +87,8 @@ def _graph_numbers(choice: Tensor, length: int) -> Tensor:
     if choice.is_floating_point():
         raise IndexError("graphs are chosen by whole numbers or a mask, not by floats")
     numbers = choice.long()
-    low, high = (int(bound) for bound in numbers.aminmax())
+    values = numbers.numpy()
+    low, high = values.min(), values.max()
     if low < -length or high >= length:
         raise IndexError(f"graphs {low} to {high} of a set of {length}; use 0 to {length - 1}")
     return numbers if low >= 0 else torch.where(numbers < 0, numbers + length, numbers)
@@ -101,11 +105,20 @@ def _pick_contiguous(ptr: Tensor, edge_ptr: Tensor, graphs: slice) -> Picked:
         edges=slice(first_edge, last_edge),
         ptr=chosen - first,
         edge_ptr=rows - first_edge,
+        edge_counts=edge_ptr[chosen].diff(),
     )
 
 
-def _ranges(starts: Tensor, lengths: Tensor) -> Tensor:
-    """Lay the ranges ``start .. start + length`` end to end."""
-    ends = lengths.cumsum(0)
-    shift = (starts - ends + lengths).repeat_interleave(lengths)
-    return shift.add_(torch.arange(len(shift)))
+def _pointers(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each run begins when runs of ``counts`` rows are laid end to end."""
+    ends = np.empty(len(counts) + 1, dtype=np.int64)
+    ends[0] = 0
+    counts.cumsum(out=ends[1:])
+    return ends
+
+
+def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Lay ranges that begin at ``starts`` end to end, so that they end at ``ends[1:]``."""
+    rows = (starts - ends[:-1]).repeat(ends[1:] - ends[:-1])
+    rows += np.arange(len(rows))
+    return rows

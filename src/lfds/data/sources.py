@@ -13,6 +13,7 @@ from lfds.data.jsonl import read_jsonl
 from lfds.data.smiles import read_smiles
 from lfds.data.storage import is_saved_set, load
 from lfds.data.tu import read_tu
+from lfds.data.tu_files import tu_home
 
 
 def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int = 0) -> GraphSet:
@@ -59,9 +60,15 @@ def read_any(path: str | os.PathLike[str], *, seed: int = 0) -> GraphSet:
     suffix = "" if place.is_dir() else place.suffix.lower()
     if suffix in _READERS:
         return _READERS[suffix](place, seed)
-    if not any(place.glob("*_A.txt")) and is_cloud_folder(place):
+    if not place.is_dir() or tu_home(place) is not None:
+        return read_tu(place, seed=seed)
+    if is_cloud_folder(place):
         return read_clouds(place, CloudSettings(seed=seed)).graphs
-    return read_tu(place, seed=seed)
+    raise DataError(
+        "is no dataset: it needs NAME_A.txt and so on (TU collection), CLASS/NAME.xyz (clouds), "
+        "or what GraphSet.save writes",
+        source=place,
+    )
 
 
 def _is_newer(prepared: Path, source: Path) -> bool:

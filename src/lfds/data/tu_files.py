@@ -80,9 +80,14 @@ def read_raw(path: Path) -> RawFiles:
     raise DataError("is neither a folder, nor a .zip, nor a .tar(.gz)", source=path)
 
 
-def _read_folder(folder: Path) -> RawFiles:
+def tu_home(folder: Path) -> Path | None:
+    """Return where in ``folder`` the files of a TU dataset are, if they are."""
     # PyG keeps the files of a dataset in a folder called raw.
-    home = next((f for f in (folder, folder / "raw") if any(f.glob("*_A.txt"))), folder)
+    return next((home for home in (folder, folder / "raw") if any(home.glob("*_A.txt"))), None)
+
+
+def _read_folder(folder: Path) -> RawFiles:
+    home = tu_home(folder) or folder
     name = _common_name([file.name for file in home.glob("*_A.txt")], folder)
     content, place = {}, {}
     for part, ending in ENDINGS.items():

@@ -12,15 +12,20 @@ from lfds.data.errors import DataError
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write ``content`` beside ``path``, then put it in place in one step."""
+    beside = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(prefix=f".{path.name}-", dir=path.parent, delete=False) as file:
+            beside = Path(file.name)
             file.write(content)
         # A temporary file is private; what it becomes is as public as any file.
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
+        beside.chmod(0o644)
+        os.replace(beside, path)
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror})", source=path) from error
+    finally:
+        if beside is not None:
+            beside.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -48,5 +53,10 @@ def _put_in_place(folder: Path, path: Path) -> None:
     # A folder cannot be renamed over a full one: the old one steps aside first.
     aside = Path(mkdtemp(prefix=f".{path.name}-old-", dir=path.parent))
     os.replace(path, aside / path.name)
-    os.replace(folder, path)
-    shutil.rmtree(aside)
+    try:
+        os.replace(folder, path)
+    except OSError:
+        os.replace(aside / path.name, path)
+        raise
+    finally:
+        shutil.rmtree(aside)

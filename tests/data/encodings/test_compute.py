@@ -1,8 +1,11 @@
+import os
+from typing import Literal, final
+
 import numpy as np
 import pytest
 
 from lfds.data import DataError
-from lfds.data.encodings import RWSE, STRUCTURAL, DeepWalk, NetMF, compute
+from lfds.data.encodings import RWSE, STRUCTURAL, DeepWalk, NetMF, StructuralEncoding, compute
 from lfds.data.encodings.compute import encode_graphs
 from tests.data.encodings.graphs import random_graph
 
@@ -97,6 +100,26 @@ def test_a_damaged_cache_is_computed_again(tmp_path):
     for path in tmp_path.rglob("*.safetensors"):
         path.write_bytes(path.read_bytes()[:-7])
     assert_same(encode_graphs(GRAPHS, RWSE(), cache=tmp_path), expected)
+
+
+@final
+class Deadly(StructuralEncoding):
+    """Takes its process down with it, as running out of memory does."""
+
+    kind: Literal["deadly"] = "deadly"
+
+    @property
+    def width(self):
+        return 1
+
+    def encode(self, graph):
+        os._exit(1)
+
+
+def test_the_death_of_a_process_is_told_in_one_line(monkeypatch):
+    monkeypatch.setattr(compute, "_SECONDS_TO_START", 0.0)
+    with pytest.raises(DataError, match=r"workers: a process .* died"):
+        encode_graphs(GRAPHS, Deadly(), workers=2)
 
 
 def test_no_graphs_are_no_work():

@@ -42,6 +42,14 @@ def test_a_cloud_is_sampled_alike_alone_and_in_company(folder):
     np.testing.assert_array_equal(together.points[1:], alone.points)
 
 
+def test_equal_clouds_under_other_names_are_sampled_otherwise(tmp_path):
+    for name in ("chair/a.xyz", "chair/b.xyz", "lamp/a.xyz"):
+        write_cloud(tmp_path / name, seed=0)
+    first, other_name, other_class = read_clouds(tmp_path, SMALL).points
+    assert not np.array_equal(first, other_name)
+    assert not np.array_equal(first, other_class)
+
+
 def test_another_seed_chooses_other_points(folder):
     other = read_clouds(folder, SMALL.model_copy(update={"seed": 1}))
     assert not np.array_equal(read_clouds(folder, SMALL).points, other.points)

@@ -1,12 +1,10 @@
-"""How hard PC Graphs are: counting edges, counting degrees, and knowing how walks return
-or how far nodes are apart.
+"""How hard PC Graphs are: what can be told from edges, degrees, walks and paths.
 
 Run: python benchmarks/pc_graphs_difficulty.py [--clouds FOLDER] [--per-class N]
 Prints a Markdown table of accuracies (5 stratified folds, random forest of 300 trees).
 """
 
 import argparse
-from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
@@ -14,20 +12,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from lfds.data.clouds import CloudSettings
-from lfds.data.encodings.adjacency import adjacency, degrees
-from lfds.data.encodings.rwse import RWSE, rwse
+from lfds.data.encodings.adjacency import degrees
+from lfds.data.encodings.rwse import rwse
+from lfds.data.encodings.structure import adjacencies
 from lfds.data.graphset import GraphSet
 from lfds.data.pc_graphs import PCGraphsSettings, pc_graphs
 
 MOST_NEIGHBOURS = 40
 LONGEST_PATH = 50
-
-
-def each_graph(graphs: GraphSet) -> Iterator:
-    ptr, edge_ptr, edge_dst = graphs.ptr.numpy(), graphs.edge_ptr.numpy(), graphs.edge_dst.numpy()
-    for low, high in zip(ptr[:-1], ptr[1:], strict=True):
-        rows = edge_ptr[low : high + 1]
-        yield adjacency(rows - rows[0], edge_dst[rows[0] : rows[-1]])
 
 
 def edge_count(graph) -> np.ndarray:
@@ -40,7 +32,7 @@ def degree_histogram(graph) -> np.ndarray:
 
 def return_quantiles(graph) -> np.ndarray:
     """The distribution of return probabilities over the nodes, for each number of steps."""
-    return np.quantile(rwse(graph, RWSE(steps=24)), np.linspace(0, 1, 11), axis=0).ravel()
+    return np.quantile(rwse(graph, 24), np.linspace(0, 1, 11), axis=0).ravel()
 
 
 def path_lengths(graph) -> np.ndarray:
@@ -61,7 +53,7 @@ DESCRIPTIONS = {
 
 
 def predictions(graphs: GraphSet, describe) -> np.ndarray:
-    features = np.stack([describe(graph) for graph in each_graph(graphs)])
+    features = np.stack([describe(graph) for graph in adjacencies(graphs)])
     forest = RandomForestClassifier(300, random_state=0, min_samples_leaf=2)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     return cross_val_predict(forest, features, graphs.y.numpy(), cv=folds)
@@ -83,7 +75,7 @@ def report(title: str, graphs: GraphSet) -> None:
         right = predictions(kept, describe) == y
         # Recall of a class that was left out is not a number, and shown as a dash.
         recall = [
-            f"{right[y == c].mean():.0%}" if (y == c).any() else "–"
+            f"{right[y == c].mean():.0%}" if (y == c).any() else "-"
             for c in range(kept.num_classes)
         ]
         print(f"| {name} | {right.mean():.1%} | " + " | ".join(recall) + " |")

@@ -1,5 +1,6 @@
 """One file in, points out: tables of numbers as they are, meshes sampled by area."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -60,11 +61,10 @@ def _read_text(path: Path) -> Points:
             f"is not text (byte {error.start} cannot be read); a cloud has x, y and z on each line",
             source=path,
         ) from error
-    rows = [
-        (number, fields)
-        for number, line in enumerate(lines, start=1)
-        if (fields := line.partition("#")[0].replace(",", " ").split())
-    ]
+    try:
+        return _table(lines)
+    except ValueError:
+        rows = _fields_by_line(lines)
     # Some programs write the number of points on a line of its own first.
     if rows and len(rows[0][1]) == 1 and rows[0][1][0] == str(len(rows) - 1):
         rows = rows[1:]
@@ -74,6 +74,26 @@ def _read_text(path: Path) -> Points:
         return np.array([fields[:3] for _, fields in rows], dtype=np.float64)
     except ValueError:
         raise _first_bad_line(path, rows) from None
+
+
+def _table(lines: list[str]) -> Points:
+    """Read many lines fast, or raise ValueError where a closer look is needed."""
+    if not any(lines):
+        raise ValueError("nothing to read")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # numpy only warns of a table without rows
+        try:
+            return np.loadtxt(lines, usecols=(0, 1, 2), ndmin=2, dtype=np.float64)
+        except UserWarning as warning:
+            raise ValueError(str(warning)) from warning
+
+
+def _fields_by_line(lines: list[str]) -> list[tuple[int, list[str]]]:
+    return [
+        (number, fields)
+        for number, line in enumerate(lines, start=1)
+        if (fields := line.partition("#")[0].replace(",", " ").split())
+    ]
 
 
 def _first_bad_line(path: Path, rows: list[tuple[int, list[str]]]) -> DataError:

@@ -45,7 +45,12 @@ def read_mesh(path: Path) -> NDArray[np.float64]:
 
 
 def _parsed(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    trimesh = _trimesh()
+    try:
+        import trimesh
+    except ImportError as error:
+        raise DataError(
+            "meshes need trimesh; install it with: pip install 'lfds[meshes]'", source=path
+        ) from error
     content = path.read_bytes()
     kind = path.suffix.lower().removeprefix(".")
     try:
@@ -81,13 +86,3 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-def _trimesh():  # type: ignore[no-untyped-def]
-    try:
-        import trimesh
-    except ImportError as error:
-        raise DataError(
-            "meshes need trimesh; install it with: pip install 'lfds[meshes]'"
-        ) from error
-    return trimesh

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
 Whole = NDArray[np.int64]
 
@@ -32,13 +32,15 @@ def adjacency(edge_ptr: Whole, edge_dst: Whole) -> csr_array:
 
 def degrees(graph: csr_array) -> NDArray[np.float64]:
     """Neighbours of each node."""
-    return np.diff(graph.indptr).astype(np.float64)
+    counts: NDArray[np.float64] = np.diff(graph.indptr).astype(np.float64)
+    return counts
 
 
 def normalised(graph: csr_array) -> csr_array:
     r"""Return :math:`D^{-1/2} A D^{-1/2}`; rows of nodes without neighbours stay zero."""
     scale = 1 / np.sqrt(np.maximum(degrees(graph), 1.0))
-    return (diags_array(scale) @ graph @ diags_array(scale)).tocsr()
+    weights = np.repeat(scale, np.diff(graph.indptr)) * scale[graph.indices]
+    return csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
 
 
 def fingerprint(graph: csr_array) -> str:

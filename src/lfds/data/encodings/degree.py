@@ -1,16 +1,18 @@
 """Degrees: how many neighbours a node has, as an amount or as a kind."""
 
-from typing import Literal
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import PositiveInt
 from scipy.sparse import csr_array
 
 from lfds.data.encodings.adjacency import degrees
+from lfds.data.encodings.base import StructuralEncoding
 
 
-class Degree(BaseModel):
+@final
+class Degree(StructuralEncoding):
     """Settings of the degree encoding.
 
     Attributes:
@@ -18,20 +20,16 @@ class Degree(BaseModel):
             larger ones; one column with the logarithm of 1 + degree when left out.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["degree"] = "degree"
     one_hot_up_to: PositiveInt | None = None
 
     @property
     def width(self) -> int:
-        """Columns of the encoding."""
         return 1 if self.one_hot_up_to is None else self.one_hot_up_to + 1
 
-
-def degree(graph: csr_array, settings: Degree) -> NDArray[np.float64]:
-    """Return ``[nodes, width]``: log(1 + degree), or one 1 in each row."""
-    neighbours = degrees(graph)
-    if settings.one_hot_up_to is None:
-        return np.log1p(neighbours)[:, None]
-    kinds = np.minimum(neighbours, settings.one_hot_up_to).astype(np.int64)
-    return np.eye(settings.width)[kinds]
+    def encode(self, graph: csr_array) -> NDArray[np.float64]:
+        neighbours = degrees(graph)
+        if self.one_hot_up_to is None:
+            return np.log1p(neighbours)[:, None]
+        kinds = np.minimum(neighbours, self.one_hot_up_to).astype(np.int64)
+        return np.eye(self.width)[kinds]

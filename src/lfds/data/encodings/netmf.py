@@ -1,20 +1,22 @@
 """NetMF: what DeepWalk converges to, as a matrix factorised in closed form."""
 
-from typing import Literal
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, PositiveFloat, PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 from scipy.sparse import csr_array, vstack
 
 from lfds.data.encodings.adjacency import degrees, normalised
+from lfds.data.encodings.base import StructuralEncoding
 from lfds.data.encodings.eigenvectors import largest
 
 # Columns worked on at a time: as many as stay in the cache beside their image.
 _BLOCK_NUMBERS = 2**18
 
 
-class NetMF(BaseModel):
+@final
+class NetMF(StructuralEncoding):
     """Settings of NetMF.
 
     Attributes:
@@ -23,7 +25,6 @@ class NetMF(BaseModel):
         negatives: Negative samples of the skip-gram it stands for.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["netmf"] = "netmf"
     dimensions: PositiveInt = 12
     window: PositiveInt = 5
@@ -31,8 +32,10 @@ class NetMF(BaseModel):
 
     @property
     def width(self) -> int:
-        """Columns of the encoding."""
         return self.dimensions
+
+    def encode(self, graph: csr_array) -> NDArray[np.float64]:
+        return netmf(graph, self)
 
 
 def netmf(graph: csr_array, settings: NetMF) -> NDArray[np.float64]:

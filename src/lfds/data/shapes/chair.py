@@ -15,7 +15,7 @@ def chair(rng: Generator) -> Triangles:
     depth = width * rng.uniform(0.8, 1.15)
     height = rng.uniform(0.35, 0.5) if rng.random() < 0.85 else rng.uniform(0.6, 0.85)
     thickness = rng.uniform(0.02, 0.1)
-    outline = plate_outline(rng, depth, width, roundness=rng.uniform(0.0, 0.6))
+    outline = plate_outline(depth, width, roundness=rng.uniform(0.0, 0.6))
     parts = [
         move(slab(outline, thickness), (0.0, 0.0, height)),
         move(_back(rng, width), (-depth / 2 * 0.95, 0.0, height)),
@@ -48,7 +48,7 @@ def _back(rng: Generator, width: float) -> Triangles:
     kind = rng.choice(["panel", "slats", "rungs"], p=[0.5, 0.25, 0.25])
     if kind == "panel":
         gap = rng.uniform(0.0, 0.3) * height
-        outline = plate_outline(rng, breadth, height - gap, roundness=rng.uniform(0.0, 0.7))
+        outline = plate_outline(breadth, height - gap, roundness=rng.uniform(0.0, 0.7))
         panel = turn(turn(slab(outline, thickness), 0, 90), 2, 90)
         parts = [move(panel, (0.0, 0.0, gap + (height - gap) / 2))]
     else:

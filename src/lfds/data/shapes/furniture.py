@@ -7,14 +7,13 @@ from numpy.typing import NDArray
 from lfds.data.shapes.surfaces import Triangles, box, circle, joined, lathe, mirrored, tube
 
 
-def plate_outline(
-    rng: Generator, length: float, width: float, *, roundness: float
-) -> NDArray[np.float64]:
+def plate_outline(length: float, width: float, *, roundness: float) -> NDArray[np.float64]:
     """A rectangle whose corners are rounded, by a superellipse: 0 is a rectangle, 1 an ellipse."""
     around = circle(20)
     power = 0.12 + 0.88 * roundness
     bulged = np.sign(around) * np.abs(around) ** power
-    return bulged * np.array([length / 2, width / 2])
+    outline: NDArray[np.float64] = bulged * np.array([length / 2, width / 2])
+    return outline
 
 
 def four_legs(rng: Generator, length: float, width: float, height: float) -> Triangles:

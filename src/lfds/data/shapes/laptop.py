@@ -13,11 +13,9 @@ def laptop(rng: Generator) -> Triangles:
     base = rng.uniform(0.02, 0.1)
     lid = rng.uniform(0.01, 0.04)
     roundness = rng.uniform(0.0, 0.12)
-    bottom = slab(plate_outline(rng, depth, width, roundness=roundness), base)
+    bottom = slab(plate_outline(depth, width, roundness=roundness), base)
     height = depth * rng.uniform(0.85, 1.05)
-    flat = slab(
-        plate_outline(rng, height, width * rng.uniform(0.93, 1.0), roundness=roundness), lid
-    )
+    flat = slab(plate_outline(height, width * rng.uniform(0.93, 1.0), roundness=roundness), lid)
     hinge = (-depth / 2, 0.0, base / 2)
     # The lid lies behind the base when open by 180 degrees, and on it when closed.
     behind = move(flat, (-depth / 2 - height / 2, 0.0, base / 2 + lid / 2))

@@ -19,7 +19,8 @@ def sample_surface(triangles: Triangles, count: int, rng: Generator) -> NDArray[
     reach = triangle_areas(triangles).cumsum()
     # side="right" never lands on a triangle without area, whose share of the line is a point.
     chosen = np.searchsorted(reach, rng.random(count) * reach[-1], side="right")
-    corner, first, second = np.moveaxis(triangles[np.minimum(chosen, len(reach) - 1)], 1, 0)
+    corners = triangles[np.minimum(chosen, len(reach) - 1)]
+    corner, first, second = corners[:, 0], corners[:, 1], corners[:, 2]
     along, across = rng.random((2, count, 1))
     # Folding the far half of the parallelogram back keeps the density even on the triangle.
     beyond = along + across > 1

@@ -1,6 +1,7 @@
 """Surfaces as bags of triangles, and the few moves from which every built-in shape is made."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -19,17 +20,17 @@ def loft(rings: NDArray[np.float64], *, closed: bool = True) -> Triangles:
         rings: ``[rings, points, 3]``; point ``j`` of a ring is joined to point ``j`` of the next.
         closed: Whether the first and the last ring get a lid, fanned out from their middle.
     """
-    onwards = np.roll(rings, -1, axis=1)
-    lower, upper = rings[:-1], rings[1:]
-    right, upper_right = onwards[:-1], onwards[1:]
-    faces = [np.stack([lower, right, upper], axis=2), np.stack([right, upper_right, upper], axis=2)]
-    skin = np.concatenate([face.reshape(-1, 3, 3) for face in faces])
+    onwards = np.concatenate([rings[:, 1:], rings[:, :1]], axis=1)
+    skin = np.empty((2, len(rings) - 1, rings.shape[1], 3, 3))
+    skin[0, :, :, 0], skin[0, :, :, 1], skin[0, :, :, 2] = rings[:-1], onwards[:-1], rings[1:]
+    skin[1, :, :, 0], skin[1, :, :, 1], skin[1, :, :, 2] = onwards[:-1], onwards[1:], rings[1:]
     if not closed:
-        return skin
+        return skin.reshape(-1, 3, 3)
     ends = rings[[0, -1]]
-    middle = np.broadcast_to(ends.mean(axis=1, keepdims=True), ends.shape)
-    lids = np.stack([ends, onwards[[0, -1]], middle], axis=2).reshape(-1, 3, 3)
-    return np.concatenate([skin, lids])
+    lids = np.empty((*ends.shape[:2], 3, 3))
+    lids[:, :, 0], lids[:, :, 1] = ends, onwards[[0, -1]]
+    lids[:, :, 2] = ends.mean(axis=1, keepdims=True)
+    return np.concatenate([skin.reshape(-1, 3, 3), lids.reshape(-1, 3, 3)])
 
 
 _CORNERS = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
@@ -48,10 +49,13 @@ def slab(outline: NDArray[np.float64], thickness: float) -> Triangles:
     return loft(rings)
 
 
+@cache
 def circle(points: int) -> NDArray[np.float64]:
     """Evenly spaced points ``[points, 2]`` on the unit circle."""
     angle = np.arange(points) * (2 * np.pi / points)
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    around = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    around.flags.writeable = False
+    return around
 
 
 def lathe(
@@ -83,7 +87,8 @@ def tube(path: Sequence[Point], radius: float | Sequence[float], *, sides: int =
 
 def move(triangles: Triangles, by: Point) -> Triangles:
     """Shift a surface."""
-    return triangles + np.asarray(by)
+    moved: Triangles = triangles + np.asarray(by)
+    return moved
 
 
 def turn(
@@ -95,7 +100,8 @@ def turn(
     rotation = np.eye(3)
     rotation[[first, second], [first, second]] = np.cos(angle)
     rotation[first, second], rotation[second, first] = -np.sin(angle), np.sin(angle)
-    return (triangles - np.asarray(about)) @ rotation.T + np.asarray(about)
+    turned: Triangles = (triangles - np.asarray(about)) @ rotation.T + np.asarray(about)
+    return turned
 
 
 def mirrored(triangles: Triangles, axis: int = 1) -> Triangles:

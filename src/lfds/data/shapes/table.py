@@ -13,11 +13,11 @@ def table(rng: Generator) -> Triangles:
     height = rng.uniform(0.35, 1.0)
     thickness = rng.uniform(0.03, 0.1)
     roundness = 1.0 if rng.random() < 0.3 else rng.uniform(0.0, 0.3)
-    top = slab(plate_outline(rng, length, width, roundness=roundness), thickness)
+    top = slab(plate_outline(length, width, roundness=roundness), thickness)
     parts = [move(top, (0.0, 0.0, height)), _support(rng, length, width, height, roundness)]
     if rng.random() < 0.25:
         level = height * rng.uniform(0.15, 0.45)
-        outline = plate_outline(rng, length * 0.8, width * 0.8, roundness=roundness)
+        outline = plate_outline(length * 0.8, width * 0.8, roundness=roundness)
         parts.append(move(slab(outline, 0.04), (0.0, 0.0, level)))
     return joined(parts)
 

@@ -1,4 +1,4 @@
-"""What happens to a shape between the workshop and the scanner: stretched, bent, half hidden, noisy."""
+"""What befalls a shape before it is a cloud: stretched, bent, half hidden, noisy."""
 
 import numpy as np
 from numpy.random import Generator

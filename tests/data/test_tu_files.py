@@ -115,9 +115,9 @@ def test_junk_is_no_archive(tmp_path):
 def test_an_archive_cut_short_is_refused(write, tmp_path):
     whole = write(tmp_path / "S.tgz", {**FILES, "S_node_labels.txt": os.urandom(20_000)})
     content = whole.read_bytes()
-    for length in range(1, len(content), 997):
+    for length in range(10, len(content), 997):
         whole.write_bytes(content[:length])
-        with pytest.raises(DataError, match=r"S\.tgz"):
+        with pytest.raises(DataError, match=r"S\.tgz: .*cut short.*fetch it again"):
             read_raw(whole)
 
 

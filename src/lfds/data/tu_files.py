@@ -77,7 +77,14 @@ def read_raw(path: Path) -> RawFiles:
     except _UNREADABLE as error:
         problem = f"cannot be unpacked ({error}); it may be cut short: fetch it again"
         raise DataError(problem, source=path) from error
+    if _begins_like_an_archive(path):
+        raise DataError("is an archive that was cut short; fetch it again", source=path)
     raise DataError("is neither a folder, nor a .zip, nor a .tar(.gz)", source=path)
+
+
+def _begins_like_an_archive(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4).startswith((b"PK\x03\x04", b"\x1f\x8b"))
 
 
 def tu_home(folder: Path) -> Path | None:

@@ -106,7 +106,7 @@ def test_settings_that_cannot_be_true_are_refused(tmp_path, change, message):
 
 
 @given(position=st.floats(0, 1), junk=st.binary(min_size=1, max_size=8), cut=st.booleans())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @pytest.mark.parametrize("file", ["graphs.json", "graphs.safetensors"])
 def test_junk_in_a_saved_set_is_a_data_error_or_harmless(tmp_path, file, position, junk, cut):
     folder = tmp_path / "set"

@@ -48,9 +48,9 @@ def test_the_same_stream_chooses_the_same_points_and_each_at_most_once(tmp_path,
     assert set(as_rows(chosen)) <= set(as_rows(points))
 
 
-def assert_read_or_refused(path):
+def assert_read_or_refused(path, count=4):
     try:
-        found = read(path)
+        found = read(path, count)
     except DataError as error:
         message = str(error)
     else:
@@ -63,6 +63,8 @@ BROKEN = {
     "fewer points than asked": ("0 0 0\n1 1 1\n", "holds 2 points, 4 are needed"),
     "text in a number column": ("0 0 0\n1 1 1\n2 2 2\n3 one 3\n", "line 4: 'one' is not a number"),
     "a missing column": ("0 0 0\n1 1\n2 2 2\n3 3 3\n", "line 2: has 2 of the three numbers"),
+    "two columns everywhere": ("0 0\n1 1\n2 2\n3 3\n", "line 1: has 2 of the three numbers"),
+    "too large": ("0 0 0\n1 1 1\n2 2 2\n3 1e300 3\n", "point 4 is .* finite numbers below 1e"),
     "not a number": ("0 0 0\n1 1 1\n2 nan 2\n3 3 3\n", "point 3 is .* finite"),
     "infinite": ("0 0 0\n1 1 1\n2 2 2\n3 1e999 3\n", "point 4 is .* finite"),
     "empty": ("", "holds no points"),
@@ -121,6 +123,13 @@ def test_a_truncated_npy_is_refused(tmp_path, points):
     (tmp_path / "cloud.npy").write_bytes(content[:-50])
     with pytest.raises(DataError, match="no array of numbers"):
         read(tmp_path / "cloud.npy")
+
+
+@given(text=st.text(alphabet="0123456789.,-+eE_x# \n\t\uff11nainf", max_size=60))
+def test_no_text_brings_anything_but_a_data_error(tmp_path_factory, text):
+    path = tmp_path_factory.getbasetemp() / "text.xyz"
+    path.write_text(text, encoding="utf-8")
+    assert_read_or_refused(path, count=1)
 
 
 @settings(max_examples=300, deadline=None)

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lfds.data import DataError
+from lfds.data import DataError, cloud_folder
 from lfds.data.cloud_folder import is_cloud_folder, read_clouds
 from lfds.data.clouds import CloudSettings
 
@@ -49,7 +49,7 @@ def test_another_seed_chooses_other_points(folder):
 
 def test_shapenet_part_is_read_as_it_is_unpacked(tmp_path):
     (tmp_path / "synsetoffset2category.txt").write_text(
-        "Airplane\t02691156\nLamp\t03636649\nMug\t03797390\n"
+        "Airplane\t02691156\n\nLamp\t03636649\nMug\t03797390\n"
     )
     for seed in range(3):
         # Eight columns: position, normal, part.
@@ -67,6 +67,12 @@ def test_shapenet_part_is_read_as_it_is_unpacked(tmp_path):
 def test_a_broken_index_of_shapenet_is_refused_by_line(tmp_path):
     (tmp_path / "synsetoffset2category.txt").write_text("Airplane\t02691156\nLamp\n")
     with pytest.raises(DataError, match="line 2"):
+        read_clouds(tmp_path, SMALL)
+
+
+def test_an_index_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "synsetoffset2category.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(DataError, match="is not text"):
         read_clouds(tmp_path, SMALL)
 
 
@@ -100,15 +106,24 @@ def test_too_many_neighbours_are_refused_before_anything_is_read(folder):
         read_clouds(folder, CloudSettings(points=5, neighbours=5))
 
 
-def test_an_unreadable_file_is_named(folder):
+def test_a_link_to_nowhere_is_passed_over(folder):
     (folder / "lamp" / "gone.xyz").symlink_to(folder / "nowhere")
-    assert len(read_clouds(folder, SMALL).names) == 4  # a dangling link is no file
+    assert len(read_clouds(folder, SMALL).names) == 4
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the administrator may read everything")
 def test_a_forbidden_file_is_named(folder):
     (folder / "lamp" / "a.pts").chmod(0)
     with pytest.raises(DataError, match=r"a\.pts: cannot be read"):
+        read_clouds(folder, SMALL)
+
+
+def test_a_file_that_fails_while_it_is_read_is_named(folder, monkeypatch):
+    def failing(*arguments):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(cloud_folder, "read_cloud", failing)
+    with pytest.raises(DataError, match=r"a\.txt: cannot be read \(Input/output error\)"):
         read_clouds(folder, SMALL)
 
 

@@ -34,6 +34,12 @@ def test_the_graph_does_not_know_where_a_cloud_stands_or_how_large_it_is():
     np.testing.assert_array_equal(neighbour_edges(points, 5), neighbour_edges(turned, 5))
 
 
+@pytest.mark.parametrize("size", [1e-290, 1e-8, 1e14])
+def test_very_small_and_very_large_clouds_have_the_same_neighbours(size):
+    points = np.random.default_rng(0).normal(size=(60, 3))
+    np.testing.assert_array_equal(neighbour_edges(points, 5), neighbour_edges(points * size, 5))
+
+
 def test_points_in_one_place_are_no_neighbours_of_themselves():
     points = np.zeros((10, 3))
     senders, receivers = neighbour_edges(points, 3)

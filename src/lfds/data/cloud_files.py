@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lfds.data.clouds import Points
 from lfds.data.errors import DataError, quoted
-from lfds.data.mesh_files import read_mesh
+from lfds.data.mesh_files import LARGEST_COORDINATE, read_mesh
 from lfds.data.shapes.sampling import sample_surface
 
 
@@ -32,7 +32,14 @@ def read_cloud(path: Path, count: int, rng: Generator) -> Points:
 
 
 def _chosen(path: Path, points: Points, count: int, rng: Generator) -> Points:
-    _finite(path, points)
+    wrong = ~(np.abs(points) < LARGEST_COORDINATE).all(axis=1)
+    if wrong.any():
+        first = int(wrong.argmax())
+        raise DataError(
+            f"point {first + 1} is {quoted(points[first])}; coordinates must be finite numbers "
+            f"below {LARGEST_COORDINATE:g}",
+            source=path,
+        )
     if len(points) < count:
         raise DataError(
             f"holds {len(points)} points, {count} are needed; ask for fewer points, "
@@ -40,16 +47,6 @@ def _chosen(path: Path, points: Points, count: int, rng: Generator) -> Points:
             source=path,
         )
     return points[rng.permutation(len(points))[:count]]
-
-
-def _finite(path: Path, points: Points) -> None:
-    wrong = ~np.isfinite(points).all(axis=1)
-    if wrong.any():
-        raise DataError(
-            f"point {int(wrong.argmax()) + 1} is {quoted(points[wrong.argmax()])}; "
-            "coordinates must be finite numbers",
-            source=path,
-        )
 
 
 def _read_text(path: Path) -> Points:
@@ -70,10 +67,8 @@ def _read_text(path: Path) -> Points:
         rows = rows[1:]
     if not rows:
         raise DataError("holds no points; a cloud has x, y and z on each line", source=path)
-    try:
-        return np.array([fields[:3] for _, fields in rows], dtype=np.float64)
-    except ValueError:
-        raise _first_bad_line(path, rows) from None
+    _need_three_numbers(path, rows)
+    return np.array([[float(field) for field in fields[:3]] for _, fields in rows])
 
 
 def _table(lines: list[str]) -> Points:
@@ -96,16 +91,15 @@ def _fields_by_line(lines: list[str]) -> list[tuple[int, list[str]]]:
     ]
 
 
-def _first_bad_line(path: Path, rows: list[tuple[int, list[str]]]) -> DataError:
+def _need_three_numbers(path: Path, rows: list[tuple[int, list[str]]]) -> None:
     for number, fields in rows:
         if len(fields) < 3:
             need = f"has {len(fields)} of the three numbers x, y and z"
-            return DataError(f"{need}; complete or remove the line", source=path, line=number)
+            raise DataError(f"{need}; complete or remove the line", source=path, line=number)
         for field in fields[:3]:
             if not _is_number(field):
                 need = f"{quoted(field)} is not a number"
-                return DataError(f"{need}; x, y and z are", source=path, line=number)
-    return DataError("cannot be read as a table of numbers", source=path)
+                raise DataError(f"{need}; x, y and z are", source=path, line=number)
 
 
 def _is_number(field: str) -> bool:

@@ -67,7 +67,9 @@ def neighbour_edges(points: Points, neighbours: int) -> NDArray[np.int64]:
             f"not {count}; ask for fewer neighbours",
             source="neighbours",
         )
-    near = cKDTree(points).query(points, k=neighbours + 1)[1]
+    # Neighbours do not depend on the scale, but squares of very small numbers vanish.
+    scaled = points / (np.abs(points).max() or 1.0)
+    near = cKDTree(scaled).query(scaled, k=neighbours + 1)[1]
     itself = near == np.arange(count)[:, None]
     # Among many points in one place a point may not find itself: then the farthest gives way.
     itself[~itself.any(axis=1), -1] = True

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,10 @@ from lfds.data.shapes.sampling import triangle_areas
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
+
+# Beyond this the square of a distance leaves the range of float32.
+LARGEST_COORDINATE = 1e15
+_OFF_WITHOUT_FACES = re.compile(rb"\s*\w*OFF\s+\d+\s+0\s")
 
 
 def read_mesh(path: Path) -> NDArray[np.float64]:
@@ -35,11 +40,13 @@ def read_mesh(path: Path) -> NDArray[np.float64]:
             source=path,
         )
     triangles: NDArray[np.float64] = vertices[faces]
-    if not np.isfinite(triangles).all():
+    if not (np.abs(triangles) < LARGEST_COORDINATE).all():
         raise DataError(
-            "has a vertex that is not finite; coordinates must be finite numbers", source=path
+            "has a vertex that is not finite; coordinates must be finite numbers "
+            f"below {LARGEST_COORDINATE:g}",
+            source=path,
         )
-    if not 0 < triangle_areas(triangles).sum() < np.inf:
+    if not triangle_areas(triangles).any():
         raise DataError("has a surface without area; there is nothing to sample", source=path)
     return triangles
 
@@ -53,6 +60,8 @@ def _parsed(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         ) from error
     content = path.read_bytes()
     kind = path.suffix.lower().removeprefix(".")
+    if kind == "off" and _OFF_WITHOUT_FACES.match(content):
+        return np.empty((0, 3)), np.empty((0, 3), dtype=np.int64)
     try:
         # From memory and without a resolver: a mesh cannot make the reader open other files.
         scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False)

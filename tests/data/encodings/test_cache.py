@@ -1,3 +1,5 @@
+import hashlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -53,6 +55,14 @@ def test_a_damaged_file_is_forgotten_and_never_believed(tmp_path_factory, place,
     if path.read_bytes() != sound:
         assert cache.read() == {}
         cache.store(ROWS)
+    assert_same(cache.read(), ROWS)
+
+
+def test_what_is_no_file_and_what_is_no_safetensors_is_passed_over(cache):
+    cache.store(ROWS)
+    (cache.folder / "folder.safetensors").mkdir()
+    junk = b"whole, but nothing that was stored here"
+    (cache.folder / f"{hashlib.sha256(junk).hexdigest()}.safetensors").write_bytes(junk)
     assert_same(cache.read(), ROWS)
 
 

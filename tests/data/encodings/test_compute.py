@@ -1,8 +1,13 @@
+import os
+import subprocess
+import sys
+from typing import Literal, final
+
 import numpy as np
 import pytest
 
 from lfds.data import DataError
-from lfds.data.encodings import RWSE, STRUCTURAL, DeepWalk, NetMF, compute
+from lfds.data.encodings import RWSE, STRUCTURAL, DeepWalk, NetMF, StructuralEncoding, compute
 from lfds.data.encodings.compute import encode_graphs
 from tests.data.encodings.graphs import random_graph
 
@@ -97,6 +102,58 @@ def test_a_damaged_cache_is_computed_again(tmp_path):
     for path in tmp_path.rglob("*.safetensors"):
         path.write_bytes(path.read_bytes()[:-7])
     assert_same(encode_graphs(GRAPHS, RWSE(), cache=tmp_path), expected)
+
+
+@final
+class Deadly(StructuralEncoding):
+    """Takes its process down with it, as running out of memory does."""
+
+    kind: Literal["deadly"] = "deadly"
+
+    @property
+    def width(self):
+        return 1
+
+    def encode(self, graph):
+        os._exit(1)
+
+
+def test_the_death_of_a_process_is_told_in_one_line(monkeypatch):
+    monkeypatch.setattr(compute, "_SECONDS_TO_START", 0.0)
+    with pytest.raises(DataError, match=r"workers: a process .* died"):
+        encode_graphs(GRAPHS, Deadly(), workers=2)
+
+
+ORPHANS = """
+import os, time
+from typing import Literal, final
+from lfds.data.encodings import StructuralEncoding, compute
+from scipy.sparse import csr_array
+
+class Slow(StructuralEncoding):
+    kind: Literal["slow"] = "slow"
+    width = property(lambda self: 1)
+    def encode(self, graph):
+        print(os.getpid(), flush=True)
+        time.sleep(30)
+        print("still here", flush=True)
+
+if __name__ == "__main__":
+    compute._SECONDS_TO_START, compute._NODES_PER_TASK = 0.0, 1
+    compute.encode_graphs([csr_array((n, n)) for n in (2, 3)], Slow(), workers=2)
+"""
+
+
+@pytest.mark.slow
+def test_no_worker_outlives_a_killed_parent(tmp_path):
+    script = tmp_path / "orphans.py"
+    script.write_text(ORPHANS)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
+        started = [parent.stdout.readline() for _ in range(2)]
+        parent.kill()
+        # Nobody else holds this pipe: it closes when the last of them is gone.
+        assert parent.stdout.readline() == ""
+    assert len(set(started)) == 2
 
 
 def test_no_graphs_are_no_work():

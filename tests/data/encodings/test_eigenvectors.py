@@ -2,6 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import ArpackNoConvergence
 
 from lfds.data.encodings import eigenvectors
 from lfds.data.encodings.eigenvectors import fixed_signs, largest, smallest
@@ -43,14 +44,30 @@ def test_iterated_pairs_are_eigenpairs_and_those_of_the_dense_solver(solve, coun
 @pytest.mark.parametrize("solve", [largest, smallest])
 @pytest.mark.parametrize(
     "graph",
-    [nx.star_graph(300), nx.complete_graph(200), nx.cycle_graph(300), nx.hypercube_graph(8)],
-    ids=["star", "complete", "ring", "cube"],
+    [
+        nx.star_graph(300),
+        nx.complete_graph(200),
+        nx.cycle_graph(300),
+        nx.hypercube_graph(8),
+        nx.disjoint_union(nx.path_graph(120), nx.empty_graph(40)),
+    ],
+    ids=["star", "complete", "ring", "cube", "pieces"],
 )
 def test_many_equal_eigenvalues_are_endured(solve, graph):
     matrix = laplacian_matrix(named(graph))
     values, vectors = solve(matrix, 9)
     assert residual(matrix, values, vectors) < 1e-7
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(9), atol=1e-7)
+
+
+def test_where_an_iteration_leads_nowhere_the_dense_solver_steps_in(monkeypatch):
+    def hopeless(*arguments, **options):
+        raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
+
+    matrix = laplacian_matrix(random_graph(150, 0.05, 1))
+    expected = smallest(matrix, 4)[0]
+    monkeypatch.setattr(eigenvectors, "eigsh", hopeless)
+    np.testing.assert_allclose(smallest(matrix, 4)[0], expected, atol=1e-8)
 
 
 def test_two_calls_give_the_same_bits():

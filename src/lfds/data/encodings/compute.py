@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 
 import numpy as np
 from rich.console import Console
@@ -89,7 +90,8 @@ def _computed(
     if not tasks:
         return
     # A fork would copy the locks of torch's threads as they stand, perhaps held by nobody.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_end_with_parent) as pool:
         try:
             yield from _as_they_end({pool.submit(_encode, encoding, task) for task in tasks})
         except BrokenProcessPool as error:
@@ -107,6 +109,18 @@ def _as_they_end(waiting: set[Future[dict[str, Encoded]]]) -> Iterator[dict[str,
         ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
         for future in ended:
             yield future.result()
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when the process that started it is killed, rather than wait for ever."""
+    parent = parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=follow, daemon=True).start()
 
 
 def _encode(encoding: StructuralEncoding, task: Task) -> dict[str, Encoded]:

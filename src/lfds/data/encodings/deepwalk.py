@@ -107,11 +107,6 @@ def _skip_gram(
         min_count=1,
         seed=seed,
         workers=1,  # more would race for the same vectors
-        hashfxn=_constant,
+        hashfxn=len,  # Python's own hash changes from process to process
     )
     return model.wv.index_to_key, model.wv.vectors
-
-
-def _constant(word: str) -> int:
-    # Python's own hash changes from process to process.
-    return 0

@@ -55,6 +55,10 @@ def _handle(rng: Generator, blade_width: float) -> Triangles:
     rings[:, :, 1] = circle(8)[:, 0] * width * swelling[:, None] - droop[:, None]
     rings[:, :, 2] = circle(8)[:, 1] * thickness
     handle = loft(rings)
+    if rng.random() < 0.3:  # rivets stand out on both sides
+        pins = [(-length * share, -float(droop[2]), 0.0) for share in (0.2, 0.5, 0.8)]
+        rivets = [box((0.02, 0.02, 2.6 * thickness), pin) for pin in pins]
+        handle = joined([handle, *rivets])
     if rng.random() < 0.25:
         knob = box((0.04, 2.6 * width, 2.2 * thickness), (-length, -float(droop[-1]), 0.0))
         handle = joined([handle, knob])

@@ -39,7 +39,7 @@ def read_members(path: Path, *, endings: tuple[str, ...]) -> dict[str, bytes]:
         if tarfile.is_tarfile(path):
             return dict(_tar_members(path, endings))
         cut_short = _begins_like_an_archive(path)
-    except DataError:
+    except (DataError, PermissionError):
         raise
     except _UNREADABLE as error:
         problem = f"cannot be unpacked ({error}); it may be cut short: fetch it again"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from lfds.data.arrays import Given, not_yet_encoded
-from lfds.data.errors import DataError, quoted
+from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.molecules import graphs_of_molecules, molecule_from
 from lfds.data.node_order import with_shuffled_nodes
@@ -72,7 +72,7 @@ def read_smiles(
 def _rows(file: Path, smiles: str, target: str | None) -> Iterator[tuple[int, str, str]]:
     """Yield line, SMILES and target of each row of the file."""
     try:
-        with file.open(encoding="utf-8-sig", newline="") as content:
+        with reading(file), file.open(encoding="utf-8-sig", newline="") as content:
             reader = csv.reader(content, strict=True)
             header = next(reader, [])
             column, wanted = _columns(header, smiles, target, file)
@@ -93,8 +93,6 @@ def _rows(file: Path, smiles: str, target: str | None) -> Iterator[tuple[int, st
                         line=reader.line_num,
                     )
                 yield reader.line_num, row[column].strip(), value
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", source=file) from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read as CSV in UTF-8 ({error})", source=file) from error
 

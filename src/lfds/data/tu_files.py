@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lfds.data.archives import read_members
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, reading
 
 ENDINGS = {
     "A": "_A.txt",
@@ -54,11 +54,12 @@ class RawFiles:
 
 def read_raw(path: Path) -> RawFiles:
     """Read the raw files at ``path``: a folder with ``NAME_A.txt`` and so on, or an archive."""
-    if path.is_dir():
-        return _read_folder(path)
-    if not path.exists():
-        raise DataError("is not there; give a folder, a .zip or a .tar(.gz)", source=path)
-    return _from_members(path, read_members(path, endings=tuple(ENDINGS.values())))
+    with reading(path):
+        if path.is_dir():
+            return _read_folder(path)
+        if not path.exists():
+            raise DataError("is not there; give a folder, a .zip or a .tar(.gz)", source=path)
+        return _from_members(path, read_members(path, endings=tuple(ENDINGS.values())))
 
 
 def tu_home(folder: Path) -> Path | None:
@@ -75,15 +76,8 @@ def _read_folder(folder: Path) -> RawFiles:
         file = home / (name + ending)
         if file.exists():
             place[part] = str(file)
-            content[part] = _read_file(file)
+            content[part] = file.read_bytes()
     return RawFiles(str(home), name, content, place)
-
-
-def _read_file(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", source=file) from error
 
 
 def _from_members(archive: Path, members: Mapping[str, bytes]) -> RawFiles:

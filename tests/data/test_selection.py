@@ -49,7 +49,7 @@ def test_slices_mean_what_they_mean_for_lists(start, stop, step):
 
 
 def test_numbers_from_the_end_and_masks():
-    assert as_rows(-1, 5) == slice(4, 5)
+    assert as_rows(-1, 5) == as_rows(np.int64(4), 5) == as_rows(torch.tensor(4), 5) == slice(4, 5)
     assert as_rows([-1, 0], 5).tolist() == [4, 0]
     assert as_rows([True, False, True], 3).tolist() == [0, 2]
 
@@ -64,6 +64,8 @@ def test_numbers_from_the_end_and_masks():
         ([True, False], "give one value each"),
         ([0.5], "whole numbers or a mask"),
         ([[0]], "one row of numbers"),
+        ("a", "one row of numbers"),
+        (None, "one row of numbers"),
     ],
 )
 def test_what_cannot_be_chosen_is_an_index_error(choice, remedy):

@@ -64,17 +64,18 @@ def pick(ptr: Tensor, edge_ptr: Tensor, graphs: Rows) -> Picked:
 
 def as_rows(choice: Choice, length: int) -> Rows:
     """Turn whatever may stand in brackets into a slice of step 1 or an array of graph numbers."""
-    if isinstance(choice, int):
-        position = choice + length if choice < 0 else choice
-        if not 0 <= position < length:
-            raise IndexError(f"graph {choice} of a set of {length}; use 0 to {length - 1}")
-        return slice(position, position + 1)
     if isinstance(choice, slice):
         start, stop, step = choice.indices(length)
         if step == 1:
             return slice(start, max(start, stop))
         return np.arange(start, stop, step)
-    return _graph_numbers(np.asarray(choice), length)
+    numbers = np.asarray(choice)
+    if numbers.ndim == 0 and numbers.dtype.kind in "iu":
+        position = int(numbers) + length if numbers < 0 else int(numbers)
+        if not 0 <= position < length:
+            raise IndexError(f"graph {int(numbers)} of a set of {length}; use 0 to {length - 1}")
+        return slice(position, position + 1)
+    return _graph_numbers(numbers, length)
 
 
 def _graph_numbers(choice: NDArray[np.generic], length: int) -> Numbers:

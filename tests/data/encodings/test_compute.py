@@ -78,9 +78,10 @@ def test_what_is_in_the_cache_is_not_computed_again(monkeypatch, tmp_path):
     assert len(seen) == 3
 
 
-def test_an_interrupted_run_keeps_what_it_had(monkeypatch, tmp_path):
+@pytest.mark.parametrize("numbers", [1, 10**9])
+def test_an_interrupted_run_keeps_what_it_had(monkeypatch, tmp_path, numbers):
     monkeypatch.setattr(compute, "_NODES_PER_TASK", 1)
-    monkeypatch.setattr(compute, "_NUMBERS_PER_FILE", 1)
+    monkeypatch.setattr(compute, "_NUMBERS_PER_FILE", numbers)
     seen = []
     real = RWSE.encode
 

@@ -22,7 +22,7 @@ from lfds.data.errors import DataError
 
 # Small enough that workers end together, large enough that sending costs little.
 _NODES_PER_TASK = 4000
-# Written to disk whenever this much is done: an interrupted run goes on from there.
+# Written to disk whenever this much is done: a killed run goes on from there.
 _NUMBERS_PER_FILE = 2**19
 _SECONDS_TO_START = 2.0
 
@@ -52,19 +52,33 @@ def encode_graphs(
     store = None if cache is None else EncodingCache(cache, encoding)
     known = {} if store is None else store.read()
     missing = {name: graph for name, graph in zip(names, graphs, strict=True) if name not in known}
-    fresh: dict[str, Encoded] = {}
-    with _bar(encoding.kind, len(missing), shown=progress) as advance:
+    with _bar(encoding.kind, len(missing), shown=progress) as advance, _kept(store) as keep:
         for encoded in _computed(_tasks(missing), encoding, workers):
-            fresh.update(encoded)
+            keep(encoded)
+            known.update(encoded)
             advance(len(encoded))
-            if store is not None and sum(rows.size for rows in fresh.values()) > _NUMBERS_PER_FILE:
-                store.store(fresh)
-                known.update(fresh)
-                fresh = {}
-    if store is not None and fresh:
-        store.store(fresh)
-    known.update(fresh)
     return [known[name] for name in names]
+
+
+@contextmanager
+def _kept(store: EncodingCache | None) -> Iterator[Callable[[dict[str, Encoded]], None]]:
+    """Give a function that writes encodings to disk, some at a time; the last ones at the end."""
+    fresh: dict[str, Encoded] = {}
+
+    def write() -> None:
+        if store is not None and fresh:
+            store.store(fresh)
+        fresh.clear()
+
+    def keep(encoded: dict[str, Encoded]) -> None:
+        fresh.update(encoded)
+        if sum(rows.size for rows in fresh.values()) > _NUMBERS_PER_FILE:
+            write()
+
+    try:
+        yield keep
+    finally:  # what an interrupted run has done is not done again
+        write()
 
 
 def _tasks(missing: dict[str, csr_array]) -> list[Task]:

@@ -35,6 +35,7 @@ def test_help_and_version_do_not_wait_for_torch():
     "make",
     [
         lambda p: p / "nowhere",
+        lambda p: p / ("x" * 5000),
         lambda p: p,
         lambda p: (p / "junk.zip", (p / "junk.zip").write_bytes(os.urandom(99)))[0],
         lambda p: (p / "bad.jsonl", (p / "bad.jsonl").write_text("{"))[0],

@@ -1,5 +1,5 @@
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch_geometric.loader import DataLoader
@@ -29,6 +29,7 @@ def test_forgetting_to_renumber_would_be_seen():
 
 
 @given(graphs=graph_sets(min_nodes=1))
+@settings(max_examples=30)
 def test_a_batch_is_what_pyg_makes_of_the_same_graphs(graphs):
     theirs = next(iter(DataLoader(graphs.to_pyg(), batch_size=len(graphs))))
     ours = graphs.batch(slice(None))

@@ -1,6 +1,6 @@
 import pytest
 
-from lfds.data.errors import DataError, quoted
+from lfds.data.errors import DataError, quoted, reading
 
 
 def test_a_message_names_file_and_line_first():
@@ -29,3 +29,16 @@ def test_a_long_value_is_cut():
 
 def test_a_value_is_printable():
     assert quoted("\x00\n") == "'\\x00\\n'"
+
+
+def test_what_the_system_says_is_a_data_error_with_the_file_it_is_about(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="inner: cannot be read"), reading("outer"):
+        (tmp_path / "file" / "inner").read_text()
+    with pytest.raises(DataError, match=r"^outer: cannot be read \(no reason\)"), reading("outer"):
+        raise OSError("no reason")
+
+
+def test_other_errors_pass():
+    with pytest.raises(KeyError), reading("outer"):
+        raise KeyError

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from lfds.data import DataError
-from lfds.data.smiles import ATOM_ATTRIBUTES, ATOM_LABELS, BOND_ATTRIBUTES, BOND_LABELS, read_smiles
+from lfds.data.smiles import read_smiles
 
 pytest.importorskip("rdkit", reason="rdkit comes with the extra `chem`")
 
@@ -11,27 +11,6 @@ pytest.importorskip("rdkit", reason="rdkit comes with the extra `chem`")
 def write(path, text):
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def test_atoms_are_nodes_and_bonds_are_edges(tmp_path):
-    path = write(tmp_path / "mols.csv", "smiles,active\nCCO,1\nc1ccccc1,0\n[Na+].[Cl-],1\n")
-    graphs = read_smiles(path, seed=None)
-    assert graphs.name == "mols"
-    assert graphs.sizes.tolist() == [3, 6, 2]
-    assert graphs.num_edges == 2 * (2 + 6 + 0)
-    assert graphs.labels[:3, 0].tolist() == [6, 6, 8]
-    assert graphs.labels.shape[1] == len(ATOM_LABELS)
-    assert graphs.attributes.shape[1] == len(ATOM_ATTRIBUTES)
-    charge, hydrogens, _, aromatic, ring = graphs.attributes.T.tolist()
-    assert hydrogens[:3] == [3, 2, 1]
-    assert aromatic[3:9] == ring[3:9] == [1] * 6
-    assert charge[-2:] == [1, -1]
-    assert graphs.edge_labels.shape[1] == len(BOND_LABELS)
-    assert graphs.edge_attributes.shape[1] == len(BOND_ATTRIBUTES)
-    # Bonds of benzene are aromatic, conjugated and in a ring, in both directions.
-    assert graphs.edge_labels[4:].unique().tolist() == [12]
-    assert graphs.edge_attributes[4:].min() == 1
-    assert graphs.classes == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 
-from lfds.data import DataError
+from lfds.data import DataError, soundness
 from lfds.data.soundness import check_sound
 from tests.data.graphs import graph_sets, three_graphs
 
@@ -15,7 +15,9 @@ def test_what_the_readers_make_is_sound(graphs):
     check_sound(graphs[[0]], source="drawn")
 
 
-def test_the_graph_of_a_stray_edge_is_named():
+@pytest.mark.parametrize("at_once", [1, 4, 100])
+def test_the_graph_of_a_stray_edge_is_named(at_once, monkeypatch):
+    monkeypatch.setattr(soundness, "_EDGES_AT_ONCE", at_once)
     graphs = three_graphs()
     edges = graphs.edge_dst.clone()
     edges[-1] = 2

@@ -70,6 +70,12 @@ def test_a_folder_of_clouds_is_read_as_one(tmp_path):
     assert read_any(tmp_path).classes == ("ball",)
 
 
+@pytest.mark.parametrize("read", [read_any, lambda name: lfds.load_dataset(name, "data")])
+def test_a_name_no_system_would_take_is_refused(read):
+    with pytest.raises(DataError, match=r"cannot be read .File name too long"):
+        read("x" * 5000)
+
+
 def test_what_is_no_dataset_is_refused(tmp_path):
     with pytest.raises(DataError, match="is not there"):
         read_any(tmp_path / "nowhere")

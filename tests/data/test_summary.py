@@ -2,6 +2,7 @@ import networkx
 import pytest
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 
 from lfds.data import GraphSet
 from lfds.data.catalog import Published
@@ -26,8 +27,17 @@ def test_counts_agree_with_networkx(graphs):
 
 
 def test_spread_is_least_quartiles_most_and_mean():
-    assert spread(torch.tensor([5, 1, 3, 2, 4])) == Spread(1, 2, 3, 4, 5, 3.0)
-    assert spread(torch.tensor([], dtype=torch.int64)) == Spread(0, 0, 0, 0, 0, 0.0)
+    assert spread(torch.tensor([5, 1, 3, 2, 4])) == Spread(1, 2, 3, 4, 5, 3.0, (1, 1, 1, 1, 1))
+    assert spread(torch.tensor([], dtype=torch.int64)) == Spread(0, 0, 0, 0, 0, 0.0, ())
+
+
+@given(numbers=st.lists(st.integers(0, 300), min_size=1))
+def test_a_histogram_counts_everything_once(numbers):
+    found = spread(torch.tensor(numbers))
+    assert sum(found.counts) == len(numbers)
+    assert len(found.counts) <= 24
+    assert found.counts[0] > 0
+    assert found.counts[-1] > 0
 
 
 @pytest.mark.parametrize(

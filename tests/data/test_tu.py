@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch_geometric.datasets import TUDataset
 
-from lfds.data import DataError
+from lfds.data import DataError, GraphSet
 from lfds.data.catalog import TU_DATASETS
 from lfds.data.summary import differences, summarise
 from lfds.data.tu import read_tu
@@ -144,11 +144,11 @@ def corrupted(content, kind, where, junk):
     }[kind]
 
 
-@given(
-    damage=st.lists(st.tuples(st.sampled_from(sorted(FILES)), corruptions), min_size=1, max_size=3)
-)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=1500)
-def test_damaged_files_are_a_data_error_or_a_sound_set(damage, tmp_path):
+damages = st.lists(st.tuples(st.sampled_from(sorted(FILES)), corruptions), min_size=1, max_size=3)
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def read_damaged_files(damage, tmp_path):
     files = dict(FILES)
     for file, (kind, where, junk) in damage:
         files[file] = corrupted(files[file], kind, where, junk) if files[file] else b""
@@ -158,21 +158,44 @@ def test_damaged_files_are_a_data_error_or_a_sound_set(damage, tmp_path):
     with suppress(DataError):
         graphs = read_tu(folder)
         graphs.save(tmp_path / "saved")
-        graphs.batch(slice(None))
+        assert GraphSet.load(tmp_path / "saved").batch(slice(None)).x.shape[1] == 0
     # Whole or not there at all, and nothing beside it.
-    names = {entry.name for entry in tmp_path.iterdir()}
-    assert names <= {"S", "saved"}
+    assert {entry.name for entry in tmp_path.iterdir()} <= {"S", "saved"}
 
 
-@given(corruption=corruptions, pack=st.sampled_from([write_zip, write_tar]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=600)
-def test_damaged_archives_are_a_data_error_or_a_sound_set(corruption, pack, tmp_path):
+def read_damaged_archive(corruption, pack, tmp_path):
     archive = pack(tmp_path / "S.tgz", FILES)
     kind, where, junk = corruption
     archive.write_bytes(corrupted(archive.read_bytes(), kind, where, junk))
     with suppress(DataError):
         read_tu(archive).batch(slice(None))
     assert [entry.name for entry in tmp_path.iterdir()] == ["S.tgz"]
+
+
+@given(damage=damages)
+@settings(in_one_folder, max_examples=400)
+def test_damaged_files_are_a_data_error_or_a_sound_set(damage, tmp_path):
+    read_damaged_files(damage, tmp_path)
+
+
+@given(corruption=corruptions, pack=st.sampled_from([write_zip, write_tar]))
+@settings(in_one_folder, max_examples=300)
+def test_damaged_archives_are_a_data_error_or_a_sound_set(corruption, pack, tmp_path):
+    read_damaged_archive(corruption, pack, tmp_path)
+
+
+@pytest.mark.slow
+@given(damage=damages)
+@settings(in_one_folder, max_examples=5000)
+def test_thousands_of_damaged_files(damage, tmp_path):
+    read_damaged_files(damage, tmp_path)
+
+
+@pytest.mark.slow
+@given(corruption=corruptions, pack=st.sampled_from([write_zip, write_tar]))
+@settings(in_one_folder, max_examples=5000)
+def test_thousands_of_damaged_archives(corruption, pack, tmp_path):
+    read_damaged_archive(corruption, pack, tmp_path)
 
 
 REAL = [

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from lfds.data import DataError, tu_files
+from lfds.data import DataError
 from lfds.data.tu_files import read_raw, tu_home
 
 FILES = {"S_A.txt": b"1, 2\n", "S_graph_indicator.txt": b"1\n1\n", "S_graph_labels.txt": b"5\n"}
@@ -63,34 +63,6 @@ def test_folders_and_archives_hold_the_same(write, tmp_path):
         raw.required("node_labels")
 
 
-@pytest.mark.parametrize("write", [write_zip, write_tar])
-@pytest.mark.parametrize("member", ["../S_A.txt", "/etc/S_A.txt", "a/../../S_A.txt", "..\\S_A.txt"])
-def test_members_that_point_outside_are_refused(write, member, tmp_path):
-    with pytest.raises(DataError, match="points outside"):
-        read_raw(write(tmp_path / "S.tar", {**FILES, member: b"1, 2\n"}))
-    assert [entry.name for entry in tmp_path.iterdir()] == ["S.tar"]
-
-
-@pytest.mark.parametrize("write", [write_zip, write_tar])
-def test_bombs_are_refused_before_they_are_unpacked(write, tmp_path, monkeypatch):
-    monkeypatch.setattr(tu_files, "_HARMLESS_BYTES", 10_000)
-    bomb = write(tmp_path / "S.tgz", {**FILES, "S_node_labels.txt": b"0\n" * 1_000_000})
-    with pytest.raises(DataError, match="as a bomb does; if you trust it, unpack it"):
-        read_raw(bomb)
-
-
-def test_labels_that_repeat_are_no_bomb(tmp_path):
-    packed = write_zip(tmp_path / "S.zip", {**FILES, "S_node_labels.txt": b"0\n" * 1_000_000})
-    assert len(read_raw(packed).content["node_labels"]) == 2_000_000
-
-
-def test_a_bomb_of_many_members_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(tu_files, "_HARMLESS_BYTES", 10_000)
-    many = {f"part{number}.bin": b"\0" * 9_000_000 for number in range(3)}
-    with pytest.raises(DataError, match="bomb"):
-        read_raw(write_zip(tmp_path / "S.zip", {**many, **FILES}))
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -103,22 +75,6 @@ def test_a_bomb_of_many_members_is_refused(tmp_path, monkeypatch):
 def test_where_there_is_no_dataset_it_says_so(make, message, tmp_path):
     with pytest.raises(DataError, match=message):
         read_raw(make(tmp_path))
-
-
-def test_junk_is_no_archive(tmp_path):
-    (tmp_path / "junk.zip").write_bytes(os.urandom(1000))
-    with pytest.raises(DataError, match=r"neither a folder, nor a \.zip"):
-        read_raw(tmp_path / "junk.zip")
-
-
-@pytest.mark.parametrize("write", [write_zip, write_tar])
-def test_an_archive_cut_short_is_refused(write, tmp_path):
-    whole = write(tmp_path / "S.tgz", {**FILES, "S_node_labels.txt": os.urandom(20_000)})
-    content = whole.read_bytes()
-    for length in range(1, len(content), 997):
-        whole.write_bytes(content[:length])
-        with pytest.raises(DataError, match=r"S\.tgz"):
-            read_raw(whole)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

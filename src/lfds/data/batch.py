@@ -42,12 +42,12 @@ class Batch:
 
 def assemble(picked: Picked, x: Tensor, edge_dst: Tensor, y: Tensor) -> Batch:
     """Gather a batch from the flat tensors of a set, whose node numbers are local to a graph."""
-    edges = picked.ptr.numpy()[:-1].repeat(picked.edge_counts.numpy())
+    edges = picked.ptr[:-1].repeat(picked.edge_counts)
     edges += take(edge_dst, picked.edges).numpy()
     return Batch(
         x=take(x, picked.nodes),
-        ptr=picked.ptr,
-        edge_ptr=picked.edge_ptr,
+        ptr=torch.from_numpy(picked.ptr),
+        edge_ptr=torch.from_numpy(picked.edge_ptr),
         edge_dst=torch.from_numpy(edges),
         y=take(y, picked.graphs),
     )

@@ -9,12 +9,14 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from rich.table import Table
 
 from lfds.data.catalog import BUILT_IN, COLLECTION, TU_DATASETS, find_files, prepared_at
+from lfds.data.errors import reading
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
     from lfds.data.summary import Spread, Summary
 
 app = typer.Typer(help="Datasets: list them, look at them, get them ready.", no_args_is_help=True)
+_BARS = "▁▂▃▄▅▆▇█"
 _LIST_COLUMNS = ("name", "graphs", "classes", "nodes", "edges", "here", "what")
 Root = Annotated[Path, typer.Option(help="Folder in which datasets are kept.")]
 
@@ -27,7 +29,8 @@ def list_datasets(root: Root = Path("data")) -> None:
         for name, made in BUILT_IN.items()
     ]
     for name, known in TU_DATASETS.items():
-        here = find_files(name, root) or prepared_at(name, root).exists()
+        with reading(root):
+            here = find_files(name, root) or prepared_at(name, root).exists()
         counts = (str(known.graphs), str(known.classes))
         means = (f"{known.mean_nodes:.2f}", f"{known.mean_edges:.2f}")
         rows.append((name, *counts, *means, "yes" if here else "-", known.about))
@@ -51,7 +54,8 @@ def show(
     """Show what a dataset is like, what it lacks, and whether it is as published."""
     from lfds.data.sources import load_dataset, read_any
 
-    is_path = dataset not in TU_DATASETS and dataset not in BUILT_IN and Path(dataset).exists()
+    with reading(dataset):
+        is_path = dataset not in TU_DATASETS and dataset not in BUILT_IN and Path(dataset).exists()
     _print_summary(read_any(dataset) if is_path else load_dataset(dataset, root))
 
 
@@ -150,5 +154,13 @@ def _labels(graphs: "GraphSet") -> str:
 def _spread(spread: "Spread") -> str:
     return (
         f"mean {spread.mean:.2f}, least {spread.least}, quartiles {spread.low} "
-        f"{spread.median} {spread.high}, most {spread.most}"
+        f"{spread.median} {spread.high}, most {spread.most}\n{_bars(spread.counts)}"
+    )
+
+
+def _bars(counts: tuple[int, ...]) -> str:
+    """Draw a histogram in one line; what is there at all is seen."""
+    highest = max(counts, default=0)
+    return "".join(
+        " " if count == 0 else _BARS[(len(_BARS) - 1) * count // highest] for count in counts
     )

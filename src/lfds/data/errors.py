@@ -1,5 +1,7 @@
 """The one exception for data that cannot be used: where, what, and the way out, in one line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 
 _LONGEST_VALUE = 60
@@ -32,3 +34,13 @@ def quoted(value: object) -> str:
     text = value if isinstance(value, str) else str(value)
     text = text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."
     return repr(text)
+
+
+@contextmanager
+def reading(source: str | PathLike[str]) -> Iterator[None]:
+    """Turn what the system says against reading ``source`` into a DataError."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename if isinstance(error.filename, str) else source
+        raise DataError(f"cannot be read ({error.strerror or error})", source=place) from error

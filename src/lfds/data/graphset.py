@@ -69,11 +69,11 @@ class GraphSet:
         attributes = take(self.attributes, picked.nodes)
         return replace(
             self,
-            ptr=picked.ptr,
+            ptr=torch.from_numpy(picked.ptr),
             x=attributes if self.x is self.attributes else take(self.x, picked.nodes),
             attributes=attributes,
             labels=take(self.labels, picked.nodes),
-            edge_ptr=picked.edge_ptr,
+            edge_ptr=torch.from_numpy(picked.edge_ptr),
             edge_dst=take(self.edge_dst, picked.edges),
             edge_attributes=take(self.edge_attributes, picked.edges),
             edge_labels=take(self.edge_labels, picked.edges),

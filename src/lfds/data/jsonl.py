@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lfds.data.arrays import Given, graphs_from_arrays, not_yet_encoded
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.node_order import with_shuffled_nodes
 
@@ -61,13 +61,10 @@ def read_jsonl(path: str | PathLike[str], *, seed: int | None = 0) -> GraphSet:
     """
     file = Path(path)
     lines: dict[int, Line] = {}
-    try:
-        with file.open("rb") as content:
-            for number, text in enumerate(content, start=1):
-                if text.strip():
-                    lines[number] = _parsed(text, file, number)
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", source=file) from error
+    with reading(file), file.open("rb") as content:
+        for number, text in enumerate(content, start=1):
+            if text.strip():
+                lines[number] = _parsed(text, file, number)
     if not lines:
         raise DataError("is empty; it needs one graph per line", source=file)
     _check_alike(lines, file)

@@ -14,7 +14,7 @@ from lfds.data.catalog import (
     where_to_put,
 )
 from lfds.data.download import Progress, fetch
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.summary import Summary, differences, summarise
 from lfds.data.tu import read_tu
@@ -61,7 +61,9 @@ def prepare(
     if name in BUILT_IN:
         raise DataError(f"{name} is built in and needs no preparing; see `lfds data info {name}`")
     folder = Path(root)
-    found, fetched = find_files(name, folder), None
+    with reading(folder):
+        found = find_files(name, folder)
+    fetched = None
     if found is None:
         if name not in TU_DATASETS and not download:
             raise unknown(name)

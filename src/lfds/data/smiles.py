@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from lfds.data.arrays import Given, graphs_from_arrays, not_yet_encoded
-from lfds.data.errors import DataError, quoted
+from lfds.data.arrays import Given, not_yet_encoded
+from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
+from lfds.data.molecules import graphs_of_molecules, molecule_from
 from lfds.data.node_order import with_shuffled_nodes
 
 if TYPE_CHECKING:
-    from rdkit.Chem import Atom, Bond, Mol
+    from rdkit.Chem import Mol
 
 Bad: TypeAlias = Literal["stop", "skip"]
-
-ATOM_LABELS = ("atomic number", "hybridisation")
-ATOM_ATTRIBUTES = ("formal charge", "hydrogens", "radical electrons", "aromatic", "in a ring")
-BOND_LABELS = ("bond type",)
-BOND_ATTRIBUTES = ("conjugated", "in a ring")
 
 
 def read_smiles(
@@ -35,9 +31,8 @@ def read_smiles(
 ) -> GraphSet:
     """Read molecules from a CSV file with a header.
 
-    Node labels are ``ATOM_LABELS``, node attributes ``ATOM_ATTRIBUTES``; edge labels are
-    ``BOND_LABELS``, edge attributes ``BOND_ATTRIBUTES``. Targets that are all whole numbers, or
-    that are not all numbers, are classes; other numbers are regressed.
+    What is known of atoms and bonds is listed in :mod:`lfds.data.molecules`. Targets that are all
+    whole numbers, or that are not all numbers, are classes; other numbers are regressed.
 
     Args:
         path: The file.
@@ -52,7 +47,7 @@ def read_smiles(
     targets: list[str] = []
     skipped = 0
     for line, text, value in _rows(file, smiles, target):
-        molecule = _molecule(text)
+        molecule = molecule_from(text)
         if molecule is not None:
             molecules.append(molecule)
             targets.append(value)
@@ -67,7 +62,7 @@ def read_smiles(
     if not molecules:
         raise DataError("holds no molecule", source=file)
     has_target = any(value != "" for value in targets)
-    graphs = _graphs(molecules, _targets(targets) if has_target else None, file.stem)
+    graphs = graphs_of_molecules(molecules, _targets(targets) if has_target else None, file.stem)
     graphs = replace(
         not_yet_encoded(graphs), provenance={**graphs.provenance, "bad_smiles_skipped": skipped}
     )
@@ -77,7 +72,7 @@ def read_smiles(
 def _rows(file: Path, smiles: str, target: str | None) -> Iterator[tuple[int, str, str]]:
     """Yield line, SMILES and target of each row of the file."""
     try:
-        with file.open(encoding="utf-8-sig", newline="") as content:
+        with reading(file), file.open(encoding="utf-8-sig", newline="") as content:
             reader = csv.reader(content, strict=True)
             header = next(reader, [])
             column, wanted = _columns(header, smiles, target, file)
@@ -98,8 +93,6 @@ def _rows(file: Path, smiles: str, target: str | None) -> Iterator[tuple[int, st
                         line=reader.line_num,
                     )
                 yield reader.line_num, row[column].strip(), value
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", source=file) from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read as CSV in UTF-8 ({error})", source=file) from error
 
@@ -130,18 +123,6 @@ def _columns(
     return column, others[0] if others else None
 
 
-def _molecule(text: str) -> "Mol | None":
-    try:
-        from rdkit import Chem, rdBase
-    except ImportError as error:
-        raise DataError("reading SMILES needs rdkit: pip install 'lfds[chem]'") from error
-    # rdkit would write its own report of a bad SMILES past ours.
-    silence = rdBase.BlockLogs()
-    molecule = Chem.MolFromSmiles(text) if text else None
-    del silence
-    return molecule
-
-
 def _targets(values: Sequence[str]) -> Given:
     for kind in (np.int64, np.float64):
         try:
@@ -150,49 +131,3 @@ def _targets(values: Sequence[str]) -> Given:
             continue
         return numbers
     return np.array(values)
-
-
-def _graphs(molecules: "Sequence[Mol]", y: Given | None, name: str) -> GraphSet:
-    first = np.cumsum([0, *(molecule.GetNumAtoms() for molecule in molecules)])
-    atoms = [atom for molecule in molecules for atom in molecule.GetAtoms()]
-    bonds = [
-        (bond, int(offset))
-        for molecule, offset in zip(molecules, first[:-1], strict=True)
-        for bond in molecule.GetBonds()
-    ]
-    one = [offset + bond.GetBeginAtomIdx() for bond, offset in bonds]
-    two = [offset + bond.GetEndAtomIdx() for bond, offset in bonds]
-    bond_labels = np.array([_bond_labels(bond) for bond, _ in bonds]).reshape(-1, len(BOND_LABELS))
-    known = np.array([_bond_attributes(b) for b, _ in bonds]).reshape(-1, len(BOND_ATTRIBUTES))
-    return graphs_from_arrays(
-        np.diff(first),
-        np.array([one + two, two + one]),
-        y,
-        attributes=np.array([_atom_attributes(a) for a in atoms]).reshape(-1, len(ATOM_ATTRIBUTES)),
-        labels=np.array([_atom_labels(a) for a in atoms]).reshape(-1, len(ATOM_LABELS)),
-        edge_attributes=np.concatenate([known, known]),
-        edge_labels=np.concatenate([bond_labels, bond_labels]),
-        name=name,
-    )
-
-
-def _atom_labels(atom: "Atom") -> list[int]:
-    return [atom.GetAtomicNum(), int(atom.GetHybridization())]
-
-
-def _atom_attributes(atom: "Atom") -> list[float]:
-    return [
-        atom.GetFormalCharge(),
-        atom.GetTotalNumHs(),
-        atom.GetNumRadicalElectrons(),
-        atom.GetIsAromatic(),
-        atom.IsInRing(),
-    ]
-
-
-def _bond_labels(bond: "Bond") -> list[int]:
-    return [int(bond.GetBondType())]
-
-
-def _bond_attributes(bond: "Bond") -> list[float]:
-    return [bond.GetIsConjugated(), bond.IsInRing()]

@@ -10,6 +10,7 @@ from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 
 _Source: TypeAlias = str | PathLike[str]
+_EDGES_AT_ONCE = 1 << 22
 
 
 def check_sound(graphs: GraphSet, *, source: _Source) -> None:
@@ -45,7 +46,7 @@ def _check_kinds(graphs: GraphSet, source: _Source) -> None:
 def _check_pointer(name: str, pointer: Tensor, total: int, source: _Source) -> None:
     if len(pointer) == 0 or int(pointer[0]) != 0 or int(pointer[-1]) != total:
         raise DataError(f"{name} needs to run from 0 to {total}", source=source)
-    if bool((pointer.diff() < 0).any()):
+    if bool((pointer[1:] < pointer[:-1]).any()):
         raise DataError(f"{name} needs to rise, but falls somewhere", source=source)
 
 
@@ -67,17 +68,23 @@ def _check_lengths(graphs: GraphSet, source: _Source) -> None:
 
 
 def _check_edges_stay_inside(graphs: GraphSet, source: _Source) -> None:
-    edges_of_graph = graphs.edge_ptr[graphs.ptr].diff()
-    limit = graphs.sizes.repeat_interleave(edges_of_graph)
-    outside = (graphs.edge_dst < 0) | (graphs.edge_dst >= limit)
-    if bool(outside.any()):
-        edge = int(outside.nonzero()[0])
-        graph = int(torch.searchsorted(edges_of_graph.cumsum(0), edge, right=True))
-        raise DataError(
-            f"edge {edge} names node {int(graphs.edge_dst[edge])} of graph {graph}, "
-            f"which has {int(graphs.sizes[graph])} nodes numbered from 0",
-            source=source,
-        )
+    edge_ptr = graphs.edge_ptr[graphs.ptr]
+    # Some graphs at a time: the edges may be on disk because memory is too small for them.
+    at_once = max(1, len(graphs) * _EDGES_AT_ONCE // max(graphs.num_edges, 1))
+    for start in range(0, len(graphs), at_once):
+        stop = min(start + at_once, len(graphs))
+        counts = edge_ptr[start : stop + 1].diff()
+        sizes = graphs.ptr[start : stop + 1].diff()
+        edges = graphs.edge_dst[int(edge_ptr[start]) : int(edge_ptr[stop])]
+        outside = (edges < 0) | (edges >= sizes.repeat_interleave(counts))
+        if bool(outside.any()):
+            edge = int(outside.nonzero()[0])
+            graph = int(torch.searchsorted(counts.cumsum(0), edge, right=True))
+            raise DataError(
+                f"edge {int(edge_ptr[start]) + edge} names node {int(edges[edge])} of graph "
+                f"{start + graph}, which has {int(sizes[graph])} nodes numbered from 0",
+                source=source,
+            )
 
 
 def _check_targets(graphs: GraphSet, source: _Source) -> None:

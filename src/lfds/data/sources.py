@@ -7,7 +7,7 @@ from pathlib import Path
 from lfds.data.catalog import BUILT_IN, TU_DATASETS, find_files, prepared_at, unknown, where_to_put
 from lfds.data.cloud_folder import is_cloud_folder, read_clouds
 from lfds.data.clouds import CloudSettings
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.jsonl import read_jsonl
 from lfds.data.smiles import read_smiles
@@ -27,7 +27,11 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
     """
     if name in BUILT_IN:
         return BUILT_IN[name].make(seed)
-    folder = Path(root)
+    with reading(root):
+        return _load(name, Path(root), seed)
+
+
+def _load(name: str, folder: Path, seed: int) -> GraphSet:
     prepared = prepared_at(name, folder)
     found = find_files(name, folder)
     if is_saved_set(prepared) and (found is None or _is_newer(prepared, found)):
@@ -52,7 +56,11 @@ def read_any(path: str | os.PathLike[str], *, seed: int = 0) -> GraphSet:
             file with SMILES, or a folder of clouds ``CLASS/NAME.xyz``.
         seed: Root of the random order of the nodes of each graph, and of sampling points.
     """
-    place = Path(path)
+    with reading(path):
+        return _read(Path(path), seed)
+
+
+def _read(place: Path, seed: int) -> GraphSet:
     if not place.exists():
         raise DataError("is not there", source=place)
     if is_saved_set(place):

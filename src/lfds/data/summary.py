@@ -8,10 +8,16 @@ from torch import Tensor
 from lfds.data.catalog import Published
 from lfds.data.graphset import GraphSet
 
+_MOST_STEPS = 24
+
 
 @dataclass(frozen=True)
 class Spread:
-    """The least, the quartiles and the most of some numbers, and their mean."""
+    """The least, the quartiles and the most of some numbers, their mean, and a histogram.
+
+    Attributes:
+        counts: How many numbers fall in each of at most 24 equal steps from least to most.
+    """
 
     least: int
     low: int
@@ -19,6 +25,7 @@ class Spread:
     high: int
     most: int
     mean: float
+    counts: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -76,11 +83,14 @@ def summarise(graphs: GraphSet) -> Summary:
 def spread(numbers: Tensor) -> Spread:
     """Summarise whole numbers; of none at all, everything is 0."""
     if len(numbers) == 0:
-        return Spread(0, 0, 0, 0, 0, 0.0)
+        return Spread(0, 0, 0, 0, 0, 0.0, ())
     ordered = numbers.sort().values
     last = len(ordered) - 1
     least, low, median, high, most = (int(ordered[last * part // 4]) for part in range(5))
-    return Spread(least, low, median, high, most, float(numbers.double().mean()))
+    steps = min(_MOST_STEPS, most - least + 1)
+    step = (numbers - least) * steps // (most - least + 1)
+    counts = tuple(step.bincount(minlength=steps).tolist())
+    return Spread(least, low, median, high, most, float(numbers.double().mean()), counts)
 
 
 def lacks(graphs: GraphSet, summary: Summary) -> list[str]:

@@ -1,6 +1,5 @@
 """Datasets of the TU collection: text files over all graphs, read whole and checked by line."""
 
-import hashlib
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -77,7 +76,7 @@ def read_tu(
         classes=classes,
         provenance={
             "format": "TU",
-            "sha256": _fingerprint(raw),
+            "sha256": raw.fingerprint(),
             "node_order_seed": "file order" if seed is None else seed,
             "duplicate_edges_removed": rows.duplicates,
             f"self_loops_{'kept' if self_loops == 'keep' else 'removed'}": int(loops.sum()),
@@ -171,11 +170,3 @@ def _check_length(raw: RawFiles, part: str, length: int, needed: int) -> None:
             source=raw.place[part],
             line=min(length, needed) + 1,
         )
-
-
-def _fingerprint(raw: RawFiles) -> str:
-    digest = hashlib.sha256()
-    for part in sorted(raw.content):
-        digest.update(f"{part} {len(raw.content[part])}\n".encode())
-        digest.update(raw.content[part])
-    return digest.hexdigest()

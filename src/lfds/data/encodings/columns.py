@@ -59,11 +59,9 @@ class AttributeColumns(BaseModel):
         exact = attributes.to(torch.float64)
         mean = exact.mean(dim=0)
         spread = (exact - mean).square().mean(dim=0).sqrt()
-        # A constant may leave a spread of 1e-17 behind, which must not become a divisor.
-        constant = attributes.amax(dim=0) == attributes.amin(dim=0)
-        scales = torch.where(constant | (spread == 0), torch.ones_like(spread), spread)
-        means = torch.where(constant, exact[0], mean)
-        return cls(means=tuple(means.tolist()), scales=tuple(scales.tolist()))
+        # float32 numbers add up exactly in float64: the spread of a constant is zero, not 1e-17.
+        scales = torch.where(spread == 0, torch.ones_like(spread), spread)
+        return cls(means=tuple(mean.tolist()), scales=tuple(scales.tolist()))
 
     @property
     def names(self) -> tuple[str, ...]:

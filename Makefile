@@ -51,6 +51,7 @@ contracts: $(READY)
 
 figures: $(READY)  ## draw the pictures of README and docs anew
 	$(BIN)/python docs/figures/landing.py
+	$(BIN)/python docs/figures/pc_graphs.py docs/figures/pc-graphs.png
 
 bench: $(READY)  ## speed and memory beside the peers; rewrites the tables of benchmarks/README.md
 	$(BIN)/python -m benchmarks

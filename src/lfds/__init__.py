@@ -4,7 +4,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lfds import nn, testing
+    from lfds import data, nn, testing
+    from lfds.data import GraphSet, load_dataset
     from lfds.nn import (
         STRUCTURES,
         Array,
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 __all__ = [
     "STRUCTURES",
     "Array",
+    "GraphSet",
     "Image",
     "LFDSPool",
     "LatentGraph",
@@ -29,11 +31,14 @@ __all__ = [
     "LearnedSpectrum",
     "Loop",
     "Sequence",
+    "data",
+    "load_dataset",
     "nn",
     "testing",
 ]
 
-_MODULES = {"nn", "testing"}
+_MODULES = {"data", "nn", "testing"}
+_DATA = {"GraphSet", "load_dataset"}
 
 
 def __getattr__(name: str) -> object:
@@ -41,7 +46,7 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return importlib.import_module(f"lfds.{name}")
     if name in __all__:
-        return getattr(importlib.import_module("lfds.nn"), name)
+        return getattr(importlib.import_module("lfds.data" if name in _DATA else "lfds.nn"), name)
     raise AttributeError(f"module 'lfds' has no attribute {name!r}; it offers {', '.join(__all__)}")
 
 

@@ -1,0 +1,57 @@
+"""How long a TU dataset takes from raw files to graphs, here and in PyG, turn by turn in one run.
+
+Processor time of one thread is counted, so that other programs do not count.
+
+Run as: python benchmarks/data_reading.py FOLDER [NAME ...]
+"""
+
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import torch
+from torch_geometric.datasets import TUDataset
+
+from lfds.data.tu import read_tu
+
+ROUNDS = 3
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def compare(source: Path, scratch: Path) -> tuple[float, float, float]:
+    """Return the median seconds of ours and theirs, and the median of their ratios."""
+    name = source.name
+    shutil.copytree(source, scratch / name / "raw")
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        ours.append(seconds(lambda: read_tu(source)))
+        # What PyG keeps from the last time would spare it the work.
+        shutil.rmtree(scratch / name / "processed", ignore_errors=True)
+        theirs.append(seconds(lambda: TUDataset(scratch, name, use_node_attr=True)))
+    ratios = [their / our for our, their in zip(ours, theirs, strict=True)]
+    return median(ours), median(theirs), median(ratios)
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    folder = Path(sys.argv[1])
+    print("| dataset | lfds, s | PyG `TUDataset`, s | ratio |")
+    print("|---|--:|--:|--:|")
+    for name in sys.argv[2:] or ["MUTAG", "ENZYMES", "PROTEINS", "DD"]:
+        with TemporaryDirectory() as scratch:
+            ours, theirs, ratio = compare(folder / name, Path(scratch))
+        print(f"| {name} | {ours:.3f} | {theirs:.2f} | {ratio:.1f}x |", flush=True)
+
+
+if __name__ == "__main__":
+    # PyG announces its progress on stderr; the table is on stdout.
+    main()

@@ -1,0 +1,42 @@
+"""The command ``lfds``: what it offers, and how errors reach people."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from lfds import __version__
+from lfds.data.commands import app as data_app
+from lfds.data.errors import DataError
+
+app = typer.Typer(
+    name="lfds",
+    help="Global pooling of graphs and sets on latent fixed data structures.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(data_app, name="data")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"lfds {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None: ...
+
+
+def main() -> None:
+    """Run the command; what is wrong with someone's data is one line on stderr and exit code 2."""
+    try:
+        app()
+    except DataError as error:
+        typer.echo(f"lfds: {error}", err=True)
+        sys.exit(2)

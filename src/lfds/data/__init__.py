@@ -1,0 +1,33 @@
+"""Graphs, point clouds and molecules in, one flat GraphSet out."""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lfds.data.batch import Batch
+    from lfds.data.errors import DataError
+    from lfds.data.graphset import GraphSet
+    from lfds.data.sources import load_dataset, read_any
+
+__all__ = ["Batch", "DataError", "GraphSet", "load_dataset", "read_any"]
+
+_HOMES = {
+    "Batch": "lfds.data.batch",
+    "DataError": "lfds.data.errors",
+    "GraphSet": "lfds.data.graphset",
+    "load_dataset": "lfds.data.sources",
+    "read_any": "lfds.data.sources",
+}
+
+
+def __getattr__(name: str) -> object:
+    # torch takes a second to import; listing what there is does not wait for it.
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(
+        f"module 'lfds.data' has no attribute {name!r}; it offers {', '.join(__all__)}"
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,65 @@
+"""Encodings kept on disk, by the content of graph and settings; what is damaged is forgotten."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from lfds.data.encodings.base import StructuralEncoding
+from lfds.data.whole_file import write_whole
+
+Encoded = NDArray[np.float32]
+
+
+class EncodingCache:
+    """What one encoding has computed so far.
+
+    Each call of :meth:`store` adds one file and none is ever changed, so that several processes
+    can share a folder. A file is named by the sha256 of its bytes, which is checked on reading.
+
+    Args:
+        folder: Where the caches of all encodings are.
+        encoding: The settings; other settings have another folder.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], encoding: StructuralEncoding) -> None:
+        content = {"version": encoding.version, **encoding.model_dump(mode="json")}
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        self.folder = Path(folder) / f"{encoding.kind}-{digest[:16]}"
+        self.width = encoding.width
+
+    def read(self) -> dict[str, Encoded]:
+        """Return every sound encoding by the fingerprint of its graph."""
+        known: dict[str, Encoded] = {}
+        for path in sorted(self.folder.glob("*.safetensors")):
+            known.update(self._sound(path))
+        return known
+
+    def store(self, encoded: Mapping[str, Encoded]) -> None:
+        """Keep encodings by the fingerprints of their graphs, all of them or none."""
+        content = save({key: np.ascontiguousarray(rows) for key, rows in encoded.items()})
+        name = hashlib.sha256(content).hexdigest()
+        write_whole(self.folder / f"{name}.safetensors", content)
+
+    def _sound(self, path: Path) -> dict[str, Encoded]:
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return {}
+        if hashlib.sha256(content).hexdigest() != path.stem:
+            return {}
+        try:
+            tensors = load(content)
+        except SafetensorError:
+            return {}
+        return {
+            key: rows
+            for key, rows in tensors.items()
+            if rows.ndim == 2 and rows.shape[1] == self.width and rows.dtype == np.float32
+        }

@@ -1,0 +1,133 @@
+"""Molecules from a CSV file with SMILES: atoms become nodes, bonds become edges."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from lfds.data.arrays import Given, not_yet_encoded
+from lfds.data.errors import DataError, quoted, reading
+from lfds.data.graphset import GraphSet
+from lfds.data.molecules import graphs_of_molecules, molecule_from
+from lfds.data.node_order import with_shuffled_nodes
+
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+
+Bad: TypeAlias = Literal["stop", "skip"]
+
+
+def read_smiles(
+    path: str | PathLike[str],
+    *,
+    smiles: str = "smiles",
+    target: str | None = None,
+    bad: Bad = "stop",
+    seed: int | None = 0,
+) -> GraphSet:
+    """Read molecules from a CSV file with a header.
+
+    What is known of atoms and bonds is listed in :mod:`lfds.data.molecules`. Targets that are all
+    whole numbers, or that are not all numbers, are classes; other numbers are regressed.
+
+    Args:
+        path: The file.
+        smiles: Header of the column with SMILES, in any case.
+        target: Header of the column to predict; ``None`` takes the only other column, and no
+            target at all where there is no other.
+        bad: Whether a SMILES that cannot be read stops everything, or is skipped and counted.
+        seed: Root of the random order of the atoms of each molecule; ``None`` leaves them.
+    """
+    file = Path(path)
+    molecules: list[Mol] = []
+    targets: list[str] = []
+    skipped = 0
+    for line, text, value in _rows(file, smiles, target):
+        molecule = molecule_from(text)
+        if molecule is not None:
+            molecules.append(molecule)
+            targets.append(value)
+        elif bad == "skip":
+            skipped += 1
+        else:
+            raise DataError(
+                f"{quoted(text)} is no valid SMILES; mend it, or skip such lines",
+                source=file,
+                line=line,
+            )
+    if not molecules:
+        raise DataError("holds no molecule", source=file)
+    has_target = any(value != "" for value in targets)
+    graphs = graphs_of_molecules(molecules, _targets(targets) if has_target else None, file.stem)
+    graphs = replace(
+        not_yet_encoded(graphs), provenance={**graphs.provenance, "bad_smiles_skipped": skipped}
+    )
+    return graphs if seed is None else with_shuffled_nodes(graphs, seed)
+
+
+def _rows(file: Path, smiles: str, target: str | None) -> Iterator[tuple[int, str, str]]:
+    """Yield line, SMILES and target of each row of the file."""
+    try:
+        with reading(file), file.open(encoding="utf-8-sig", newline="") as content:
+            reader = csv.reader(content, strict=True)
+            header = next(reader, [])
+            column, wanted = _columns(header, smiles, target, file)
+            for row in reader:
+                if not row:
+                    continue
+                if len(row) != len(header):
+                    raise DataError(
+                        f"has {len(row)} cells under a header of {len(header)}",
+                        source=file,
+                        line=reader.line_num,
+                    )
+                value = "" if wanted is None else row[wanted].strip()
+                if wanted is not None and not value:
+                    raise DataError(
+                        f"lacks a value for {quoted(header[wanted])}",
+                        source=file,
+                        line=reader.line_num,
+                    )
+                yield reader.line_num, row[column].strip(), value
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read as CSV in UTF-8 ({error})", source=file) from error
+
+
+def _columns(
+    header: Sequence[str], smiles: str, target: str | None, file: Path
+) -> tuple[int, int | None]:
+    names = [name.strip().lower() for name in header]
+    if smiles.lower() not in names:
+        raise DataError(
+            f"needs a column {quoted(smiles)} in its header, which has {quoted(', '.join(header))}",
+            source=file,
+            line=1,
+        )
+    column = names.index(smiles.lower())
+    if target is not None:
+        if target.lower() not in names:
+            raise DataError(f"has no column {quoted(target)}", source=file, line=1)
+        return column, names.index(target.lower())
+    others = [place for place in range(len(names)) if place != column]
+    if len(others) > 1:
+        raise DataError(
+            f"has several columns to predict: {quoted(', '.join(header[o] for o in others))}; "
+            f"name one as target",
+            source=file,
+            line=1,
+        )
+    return column, others[0] if others else None
+
+
+def _targets(values: Sequence[str]) -> Given:
+    for kind in (np.int64, np.float64):
+        try:
+            numbers = np.array([kind(value) for value in values])
+        except (ValueError, OverflowError):
+            continue
+        return numbers
+    return np.array(values)

@@ -1,0 +1,98 @@
+"""Whether flat tensors are graphs at all: the shapes, kinds and bounds all else relies on."""
+
+from os import PathLike
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from lfds.data.errors import DataError
+from lfds.data.graphset import GraphSet
+
+_Source: TypeAlias = str | PathLike[str]
+_EDGES_AT_ONCE = 1 << 22
+
+
+def check_sound(graphs: GraphSet, *, source: _Source) -> None:
+    """Raise a DataError that names the first thing in ``graphs`` that cannot be true."""
+    _check_kinds(graphs, source)
+    _check_pointer("ptr", graphs.ptr, graphs.num_nodes, source)
+    _check_pointer("edge_ptr", graphs.edge_ptr, graphs.num_edges, source)
+    _check_lengths(graphs, source)
+    _check_edges_stay_inside(graphs, source)
+    _check_targets(graphs, source)
+
+
+def _check_kinds(graphs: GraphSet, source: _Source) -> None:
+    wanted = {
+        "ptr": (torch.int64, 1),
+        "x": (torch.float32, 2),
+        "attributes": (torch.float32, 2),
+        "labels": (torch.int64, 2),
+        "edge_ptr": (torch.int64, 1),
+        "edge_dst": (torch.int32, 1),
+        "edge_attributes": (torch.float32, 2),
+        "edge_labels": (torch.int64, 2),
+    }
+    for name, (dtype, ndim) in wanted.items():
+        tensor: Tensor = getattr(graphs, name)
+        if tensor.dtype != dtype or tensor.ndim != ndim:
+            raise DataError(
+                f"{name} needs {dtype} of {ndim} dimension(s), not {tensor.dtype} of {tensor.ndim}",
+                source=source,
+            )
+
+
+def _check_pointer(name: str, pointer: Tensor, total: int, source: _Source) -> None:
+    if len(pointer) == 0 or int(pointer[0]) != 0 or int(pointer[-1]) != total:
+        raise DataError(f"{name} needs to run from 0 to {total}", source=source)
+    if bool((pointer[1:] < pointer[:-1]).any()):
+        raise DataError(f"{name} needs to rise, but falls somewhere", source=source)
+
+
+def _check_lengths(graphs: GraphSet, source: _Source) -> None:
+    wanted = {
+        "x": graphs.num_nodes,
+        "attributes": graphs.num_nodes,
+        "labels": graphs.num_nodes,
+        "edge_attributes": graphs.num_edges,
+        "edge_labels": graphs.num_edges,
+        "y": len(graphs),
+    }
+    for name, length in wanted.items():
+        tensor: Tensor = getattr(graphs, name)
+        if len(tensor) != length:
+            raise DataError(f"{name} needs {length} rows, not {len(tensor)}", source=source)
+    if len(graphs.label_values) != graphs.labels.shape[1]:
+        raise DataError("label_values needs one entry for each column of labels", source=source)
+
+
+def _check_edges_stay_inside(graphs: GraphSet, source: _Source) -> None:
+    edge_ptr = graphs.edge_ptr[graphs.ptr]
+    # Some graphs at a time: the edges may be on disk because memory is too small for them.
+    at_once = max(1, len(graphs) * _EDGES_AT_ONCE // max(graphs.num_edges, 1))
+    for start in range(0, len(graphs), at_once):
+        stop = min(start + at_once, len(graphs))
+        counts = edge_ptr[start : stop + 1].diff()
+        sizes = graphs.ptr[start : stop + 1].diff()
+        edges = graphs.edge_dst[int(edge_ptr[start]) : int(edge_ptr[stop])]
+        outside = (edges < 0) | (edges >= sizes.repeat_interleave(counts))
+        if bool(outside.any()):
+            edge = int(outside.nonzero()[0])
+            graph = int(torch.searchsorted(counts.cumsum(0), edge, right=True))
+            raise DataError(
+                f"edge {int(edge_ptr[start]) + edge} names node {int(edges[edge])} of graph "
+                f"{start + graph}, which has {int(sizes[graph])} nodes numbered from 0",
+                source=source,
+            )
+
+
+def _check_targets(graphs: GraphSet, source: _Source) -> None:
+    y = graphs.y
+    if not graphs.classes:
+        if y.dtype != torch.float32 or y.ndim > 2:
+            raise DataError("targets need float32 of one or two dimensions", source=source)
+    elif y.dtype != torch.int64 or y.ndim != 1:
+        raise DataError("classes need y as one row of int64", source=source)
+    elif len(y) and (int(y.min()) < 0 or int(y.max()) >= graphs.num_classes):
+        raise DataError(f"y needs positions from 0 to {graphs.num_classes - 1}", source=source)

@@ -1,0 +1,91 @@
+"""From a name or a path to a GraphSet, by the reader that is made for it."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lfds.data.catalog import BUILT_IN, TU_DATASETS, find_files, prepared_at, unknown, where_to_put
+from lfds.data.cloud_folder import is_cloud_folder, read_clouds
+from lfds.data.clouds import CloudSettings
+from lfds.data.errors import DataError, reading
+from lfds.data.graphset import GraphSet
+from lfds.data.jsonl import read_jsonl
+from lfds.data.smiles import read_smiles
+from lfds.data.storage import is_saved_set, load
+from lfds.data.tu import read_tu
+from lfds.data.tu_files import tu_home
+
+
+def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int = 0) -> GraphSet:
+    """Return the dataset called ``name``.
+
+    Args:
+        name: A name of the catalog, or of any dataset kept under ``root`` in the same way.
+        root: Where the files are: ``root/NAME/``, ``root/NAME.zip`` or ``root/NAME.tar.gz``.
+            Datasets that are built in need no files.
+        seed: Root of the random order of the nodes of each graph, and of what is generated.
+    """
+    if name in BUILT_IN:
+        return BUILT_IN[name].make(seed)
+    with reading(root):
+        return _load(name, Path(root), seed)
+
+
+def _load(name: str, folder: Path, seed: int) -> GraphSet:
+    prepared = prepared_at(name, folder)
+    found = find_files(name, folder)
+    if is_saved_set(prepared) and (found is None or _is_newer(prepared, found)):
+        graphs = load(prepared)
+        if graphs.provenance.get("node_order_seed") == seed:
+            return graphs
+    if found is None:
+        if name not in TU_DATASETS:
+            raise unknown(name)
+        raise DataError(
+            f"the files of {name} are not in {folder}; {where_to_put(name, folder)}, "
+            f"or run `lfds data prepare {name} --download --root {folder}`"
+        )
+    return read_tu(found, seed=seed)
+
+
+def read_any(path: str | os.PathLike[str], *, seed: int = 0) -> GraphSet:
+    """Read whatever is at ``path``.
+
+    Args:
+        path: A folder written by ``GraphSet.save``, a TU folder or archive, a .jsonl file, a .csv
+            file with SMILES, or a folder of clouds ``CLASS/NAME.xyz``.
+        seed: Root of the random order of the nodes of each graph, and of sampling points.
+    """
+    with reading(path):
+        return _read(Path(path), seed)
+
+
+def _read(place: Path, seed: int) -> GraphSet:
+    if not place.exists():
+        raise DataError("is not there", source=place)
+    if is_saved_set(place):
+        return load(place)
+    suffix = "" if place.is_dir() else place.suffix.lower()
+    if suffix in _READERS:
+        return _READERS[suffix](place, seed)
+    if not place.is_dir() or tu_home(place) is not None:
+        return read_tu(place, seed=seed)
+    if is_cloud_folder(place):
+        return read_clouds(place, CloudSettings(seed=seed)).graphs
+    raise DataError(
+        "is no dataset: it needs NAME_A.txt and so on (TU collection), CLASS/NAME.xyz (clouds), "
+        "or what GraphSet.save writes",
+        source=place,
+    )
+
+
+def _is_newer(prepared: Path, source: Path) -> bool:
+    files = [source, *source.glob("*")] if source.is_dir() else [source]
+    return prepared.stat().st_mtime >= max(file.stat().st_mtime for file in files)
+
+
+_READERS: Mapping[str, Callable[[Path, int], GraphSet]] = {
+    ".jsonl": lambda path, seed: read_jsonl(path, seed=seed),
+    ".ndjson": lambda path, seed: read_jsonl(path, seed=seed),
+    ".csv": lambda path, seed: read_smiles(path, seed=seed),
+}

@@ -1,0 +1,193 @@
+"""Which graphs train, choose and judge: stratified folds, saved and proved on reading."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lfds.data.errors import DataError, quoted
+from lfds.data.whole_file import write_whole
+from lfds.seeds import seed_for
+
+
+@dataclass(frozen=True)
+class Split:
+    """The three parts of one fold, as positions of graphs, rising.
+
+    Attributes:
+        train: What the model is fitted on.
+        validation: What chooses among models and epochs.
+        test: What judges, once.
+    """
+
+    train: tuple[int, ...]
+    validation: tuple[int, ...]
+    test: tuple[int, ...]
+
+
+def stratified_folds(
+    y: Sequence[int] | NDArray[np.integer],
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    validation: float = 0.1,
+) -> tuple[Split, ...]:
+    """Deal the graphs of each class evenly over the folds.
+
+    Every graph is tested in exactly one fold. In each fold a part of the rest, stratified as well,
+    is kept for validation. Class counts, and sizes, of test parts differ by at most one.
+
+    Args:
+        y: The class of each graph; the same number everywhere deals without regard to class.
+        folds: How many.
+        seed: Root of the random streams; each fold draws its validation part from its own.
+        validation: Share of what is not tested that validates; 0 for none.
+
+    >>> halves = stratified_folds([0, 0, 1, 1], folds=2, validation=0)
+    >>> sorted(halves[0].test + halves[1].test), len(halves[0].train)
+    ([0, 1, 2, 3], 2)
+    """
+    classes = np.asarray(y)
+    if classes.ndim != 1 or classes.dtype.kind not in "iu":
+        raise DataError("needs one whole number per graph", source="y")
+    if not 2 <= folds <= len(classes):
+        raise DataError(f"needs 2 to {len(classes)}, one graph each, not {folds}", source="folds")
+    if not 0 <= validation < 1:
+        raise DataError(f"needs a share from 0 to below 1, not {validation}", source="validation")
+    everyone = np.arange(len(classes))
+    fold_of = _dealt(classes, folds, seed_for(seed, "folds", folds))
+    return tuple(
+        _split(
+            everyone[fold_of != fold],
+            everyone[fold_of == fold],
+            classes,
+            validation,
+            seed_for(seed, "folds", folds, "fold", fold, "validation"),
+        )
+        for fold in range(folds)
+    )
+
+
+def save_splits(splits: Sequence[Split], path: str | os.PathLike[str]) -> None:
+    """Write splits as JSON, in the form of the fair comparison of graph classifiers."""
+    entries = [
+        {
+            "test": split.test,
+            "model_selection": [{"train": split.train, "validation": split.validation}],
+        }
+        for split in splits
+    ]
+    write_whole(Path(path), (json.dumps(entries) + "\n").encode())
+
+
+def read_splits(path: str | os.PathLike[str], num_graphs: int | None = None) -> tuple[Split, ...]:
+    """Read splits, and prove them.
+
+    In each fold the three parts share no graph and together hold every graph; over all folds
+    every graph is tested exactly once.
+
+    Args:
+        path: A JSON file written by :func:`save_splits`, or of the fair comparison.
+        num_graphs: How many graphs there are; ``None`` takes the highest number found.
+    """
+    try:
+        entries = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"cannot be read as JSON ({error})", source=path) from error
+    if not isinstance(entries, list) or not entries:
+        raise DataError("needs a list of folds", source=path)
+    splits = tuple(_parsed(entry, fold, path) for fold, entry in enumerate(entries))
+    check_splits(splits, num_graphs, source=path)
+    return splits
+
+
+def check_splits(
+    splits: Sequence[Split], num_graphs: int | None, *, source: str | os.PathLike[str]
+) -> None:
+    """Raise a DataError that names the first fold and graph that breaks a rule of splits."""
+    if num_graphs is None:
+        num_graphs = 1 + max(
+            (g for s in splits for g in s.train + s.validation + s.test), default=-1
+        )
+    everyone = set(range(num_graphs))
+    for fold, split in enumerate(splits):
+        _check_once(split.train + split.validation + split.test, everyone, f"fold {fold}", source)
+    tested = tuple(graph for split in splits for graph in split.test)
+    _check_once(tested, everyone, "the test parts together", source)
+
+
+def _check_once(
+    graphs: tuple[int, ...], everyone: set[int], what: str, source: str | os.PathLike[str]
+) -> None:
+    seen = set(graphs)
+    strange, missing = seen - everyone, everyone - seen
+    if strange:
+        problem = f"names graph {min(strange)} of a set of {len(everyone)}, counted from 0"
+    elif missing:
+        problem = f"leaves out graph {min(missing)}; every graph needs a place"
+    elif len(graphs) > len(seen):
+        twice = next(graph for graph in sorted(seen) if graphs.count(graph) > 1)
+        problem = f"holds graph {twice} more than once; the parts must not overlap"
+    else:
+        return
+    raise DataError(f"{what} {problem}", source=source)
+
+
+def _parsed(entry: object, fold: int, path: str | os.PathLike[str]) -> Split:
+    inner = entry.get("model_selection") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(inner, list) or len(inner) != 1:
+        raise DataError(
+            f'fold {fold} needs "test" and "model_selection" with one pair of '
+            f'"train" and "validation"',
+            source=path,
+        )
+    parts = inner[0] if isinstance(inner[0], dict) else {}
+    return Split(
+        train=_graphs(parts.get("train"), fold, "train", path),
+        validation=_graphs(parts.get("validation"), fold, "validation", path),
+        test=_graphs(entry.get("test"), fold, "test", path),
+    )
+
+
+def _graphs(numbers: object, fold: int, part: str, path: str | os.PathLike[str]) -> tuple[int, ...]:
+    if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+        raise DataError(
+            f'fold {fold} needs "{part}" as a list of whole numbers, not {quoted(numbers)}',
+            source=path,
+        )
+    return tuple(sorted(numbers))
+
+
+def _dealt(classes: NDArray[np.integer], hands: int, seed: int) -> NDArray[np.int64]:
+    """Return the hand each graph is dealt to: class by class, in turn, without a break."""
+    shuffled = np.random.default_rng(seed).permutation(len(classes))
+    by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
+    hand_of = np.empty(len(classes), dtype=np.int64)
+    hand_of[by_class] = np.arange(len(classes)) % hands
+    return hand_of
+
+
+def _split(
+    rest: NDArray[np.int64],
+    test: NDArray[np.int64],
+    classes: NDArray[np.integer],
+    share: float,
+    seed: int,
+) -> Split:
+    count = round(share * len(rest))
+    chosen = np.zeros(len(rest), dtype=bool)
+    if count:
+        shuffled = np.random.default_rng(seed).permutation(len(rest))
+        by_class = shuffled[np.argsort(classes[rest[shuffled]], kind="stable")]
+        # Evenly spaced among graphs sorted by class: each class gives in proportion.
+        places = (np.arange(count) + 0.5) * (len(rest) / count)
+        chosen[by_class[places.astype(int)]] = True
+    return Split(
+        train=tuple(rest[~chosen].tolist()),
+        validation=tuple(rest[chosen].tolist()),
+        test=tuple(test.tolist()),
+    )

@@ -1,0 +1,116 @@
+"""A GraphSet on disk: tensors in safetensors, the rest in JSON, memory-mapped back."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from lfds.data.errors import DataError
+from lfds.data.graphset import GraphSet
+from lfds.data.soundness import check_sound
+from lfds.data.whole_file import whole_folder
+
+_TENSORS = "graphs.safetensors"
+_SETTINGS = "graphs.json"
+_FORMAT = "lfds graph set 1"
+_NAMES = (
+    "ptr", "x", "attributes", "labels", "y",
+    "edge_ptr", "edge_dst", "edge_attributes", "edge_labels",
+)  # fmt: skip
+
+
+def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
+    """Write ``graphs`` to the folder ``path``, whole or not at all."""
+    tensors = {name: getattr(graphs, name).contiguous() for name in _NAMES}
+    # A set whose features are its attributes holds them once, in memory and on disk.
+    shared = graphs.x is graphs.attributes
+    if shared:
+        del tensors["x"]
+    settings = {
+        "format": _FORMAT,
+        "name": graphs.name,
+        "classes": graphs.classes,
+        "label_values": graphs.label_values,
+        "provenance": dict(graphs.provenance),
+        "features_are_attributes": shared,
+    }
+    with whole_folder(Path(path)) as folder:
+        save_file(tensors, folder / _TENSORS)
+        # safetensors makes it private; others may read what others may read of the rest.
+        (folder / _TENSORS).chmod(0o644)
+        (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
+
+
+def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
+    """Read the set in the folder ``path``.
+
+    Args:
+        path: A folder written by :func:`save`.
+        mmap: Map the file and read its pages when they are used, instead of all of it now.
+    """
+    folder = Path(path)
+    settings = _read_settings(folder / _SETTINGS)
+    tensors = _map_tensors(folder / _TENSORS)
+    if not mmap:
+        tensors = {name: tensor.clone() for name, tensor in tensors.items()}
+    if settings.get("features_are_attributes") and "attributes" in tensors:
+        tensors["x"] = tensors["attributes"]
+    missing = [name for name in _NAMES if name not in tensors]
+    if missing:
+        raise DataError(
+            f"lacks {', '.join(missing)}; write it again with GraphSet.save",
+            source=folder / _TENSORS,
+        )
+    graphs = _assemble(tensors, settings, folder / _SETTINGS)
+    check_sound(graphs, source=folder)
+    return graphs
+
+
+def is_saved_set(path: str | os.PathLike[str]) -> bool:
+    """Whether ``path`` is a folder written by :func:`save`."""
+    return (Path(path) / _SETTINGS).is_file()
+
+
+def _read_settings(path: Path) -> Mapping[str, object]:
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"cannot be read as JSON ({error})", source=path) from error
+    if not isinstance(settings, dict) or settings.get("format") != _FORMAT:
+        raise DataError(
+            f'is not a saved set: it needs "format": "{_FORMAT}"; write it with GraphSet.save',
+            source=path,
+        )
+    return settings
+
+
+def _map_tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise DataError(f"cannot be read as safetensors ({error})", source=path) from error
+
+
+def _assemble(
+    tensors: Mapping[str, Tensor], settings: Mapping[str, object], source: Path
+) -> GraphSet:
+    name, classes = settings.get("name"), settings.get("classes")
+    values, provenance = settings.get("label_values"), settings.get("provenance")
+    if not isinstance(name, str) or not isinstance(provenance, dict):
+        raise DataError('needs a "name" and a "provenance"', source=source)
+    if not isinstance(classes, list) or not all(isinstance(c, str | int) for c in classes):
+        raise DataError('"classes" needs a list of names or whole numbers', source=source)
+    if not isinstance(values, list) or not all(isinstance(column, list) for column in values):
+        raise DataError('"label_values" needs one list for each column of labels', source=source)
+    return GraphSet(
+        name=name,
+        classes=tuple(classes),
+        label_values=tuple(tuple(column) for column in values),
+        provenance=provenance,
+        **{key: tensors[key] for key in _NAMES},
+    )

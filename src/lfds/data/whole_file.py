@@ -1,0 +1,62 @@
+"""Files and folders that appear whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile, mkdtemp
+
+from lfds.data.errors import DataError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write ``content`` beside ``path``, then put it in place in one step."""
+    beside = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(prefix=f".{path.name}-", dir=path.parent, delete=False) as file:
+            beside = Path(file.name)
+            file.write(content)
+        # A temporary file is private; what it becomes is as public as any file.
+        beside.chmod(0o644)
+        os.replace(beside, path)
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", source=path) from error
+    finally:
+        if beside is not None:
+            beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Give an empty folder beside ``path`` that takes its place when the block ends well."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", source=path) from error
+    try:
+        yield folder
+        folder.chmod(0o755)
+        _put_in_place(folder, path)
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", source=path) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put_in_place(folder: Path, path: Path) -> None:
+    if not path.exists():
+        os.replace(folder, path)
+        return
+    # A folder cannot be renamed over a full one: the old one steps aside first.
+    aside = Path(mkdtemp(prefix=f".{path.name}-old-", dir=path.parent))
+    os.replace(path, aside / path.name)
+    try:
+        os.replace(folder, path)
+    except OSError:
+        os.replace(aside / path.name, path)
+        raise
+    finally:
+        shutil.rmtree(aside)

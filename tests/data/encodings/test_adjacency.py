@@ -1,0 +1,39 @@
+import networkx as nx
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lfds.data.encodings.adjacency import adjacency, degrees, fingerprint, normalised
+from tests.data.encodings.graphs import matrix, named, permuted, random_graph, random_graphs
+
+
+@given(count=st.integers(0, 12), edges=st.integers(0, 40), seed=st.integers(0, 2**32 - 1))
+def test_direction_repetition_and_loops_are_forgotten(count, edges, seed):
+    rng = np.random.default_rng(seed)
+    senders, receivers = rng.integers(0, max(count, 1), (2, edges if count else 0))
+    dense = np.zeros((count, count), dtype=bool)
+    dense[receivers, senders] = dense[senders, receivers] = True
+    np.fill_diagonal(dense, False)
+    order = np.argsort(receivers, kind="stable")
+    ptr = np.concatenate([[0], np.bincount(receivers, minlength=count).cumsum()]).astype(np.int64)
+    np.testing.assert_array_equal(adjacency(ptr, senders[order]).toarray(), dense)
+
+
+@given(random_graphs())
+def test_normalised_is_the_textbook_formula(graph):
+    dense = graph.toarray()
+    scale = np.diag(1 / np.sqrt(np.maximum(dense.sum(axis=1), 1)))
+    np.testing.assert_allclose(normalised(graph).toarray(), scale @ dense @ scale, atol=1e-12)
+    np.testing.assert_array_equal(degrees(graph), dense.sum(axis=1))
+
+
+def test_fingerprints_tell_graphs_apart():
+    graphs = [random_graph(8, 0.4, seed) for seed in range(20)]
+    graphs += [matrix(np.zeros((n, n))) for n in range(4)]
+    assert len({fingerprint(graph) for graph in graphs}) == 24
+    assert fingerprint(random_graph(8, 0.4, 0)) == fingerprint(random_graph(8, 0.4, 0))
+
+
+def test_a_fingerprint_sees_who_is_joined_to_whom():
+    ring = named(nx.cycle_graph(4))
+    assert fingerprint(ring) != fingerprint(permuted(ring, [0, 2, 1, 3]))

@@ -1,0 +1,81 @@
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import ArpackNoConvergence
+
+from lfds.data.encodings import eigenvectors
+from lfds.data.encodings.eigenvectors import fixed_signs, largest, smallest
+from lfds.data.encodings.laplacian import laplacian_matrix
+from tests.data.encodings.graphs import named, random_graph
+
+
+def test_the_largest_entry_becomes_positive():
+    vectors = np.array([[0.1, -0.2], [-0.9, 0.7], [0.2, -0.8]])
+    np.testing.assert_array_equal(fixed_signs(vectors), vectors * [-1, -1])
+
+
+def test_of_equal_entries_the_first_decides_whatever_rounding_says():
+    for rounding in (-1e-12, 1e-12):
+        turned = fixed_signs(np.array([[-0.5 - rounding], [0.5], [0.1]]))
+        assert turned[0, 0] > 0
+
+
+def test_no_vectors_have_no_signs():
+    assert fixed_signs(np.zeros((0, 0))).shape == (0, 0)
+    assert fixed_signs(np.zeros((3, 2))).tolist() == [[0, 0]] * 3
+
+
+def residual(matrix, values, vectors):
+    return np.abs(matrix @ vectors - vectors * values).max()
+
+
+@pytest.mark.parametrize("solve", [largest, smallest])
+@pytest.mark.parametrize("count", [150, 400])
+def test_iterated_pairs_are_eigenpairs_and_those_of_the_dense_solver(solve, count, monkeypatch):
+    matrix = laplacian_matrix(random_graph(count, 0.04, 1))
+    values, vectors = solve(matrix, 9)
+    assert residual(matrix, values, vectors) < 1e-8
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(9), atol=1e-8)
+    monkeypatch.setattr(eigenvectors, "DENSE_BELOW", 10**9)
+    np.testing.assert_allclose(values, solve(matrix, 9)[0], atol=1e-8)
+
+
+@pytest.mark.parametrize("solve", [largest, smallest])
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.star_graph(300),
+        nx.complete_graph(200),
+        nx.cycle_graph(300),
+        nx.hypercube_graph(8),
+        nx.disjoint_union(nx.path_graph(120), nx.empty_graph(40)),
+    ],
+    ids=["star", "complete", "ring", "cube", "pieces"],
+)
+def test_many_equal_eigenvalues_are_endured(solve, graph):
+    matrix = laplacian_matrix(named(graph))
+    values, vectors = solve(matrix, 9)
+    assert residual(matrix, values, vectors) < 1e-7
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(9), atol=1e-7)
+
+
+def test_where_an_iteration_leads_nowhere_the_dense_solver_steps_in(monkeypatch):
+    def hopeless(*arguments, **options):
+        raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
+
+    matrix = laplacian_matrix(random_graph(150, 0.05, 1))
+    expected = smallest(matrix, 4)[0]
+    monkeypatch.setattr(eigenvectors, "eigsh", hopeless)
+    np.testing.assert_allclose(smallest(matrix, 4)[0], expected, atol=1e-8)
+
+
+def test_two_calls_give_the_same_bits():
+    matrix = laplacian_matrix(random_graph(300, 0.03, 2))
+    np.testing.assert_array_equal(largest(matrix, 5)[1], largest(matrix, 5)[1])
+
+
+def test_a_zero_matrix_has_zero_eigenvalues():
+    values, vectors = largest(csr_array((200, 200)), 3)
+    assert values.tolist() == [0, 0, 0]
+    assert vectors.shape == (200, 3)

@@ -1,0 +1,153 @@
+import json
+import os
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from torch.testing import assert_close
+
+from lfds.data import DataError, GraphSet
+from lfds.data.encodings import RWSE, STRUCTURAL, Degree, Encoder, EncodingSettings, NetMF
+
+
+def make(graphs=6, seed=0):
+    """Graphs of four nodes, with two attributes and one label."""
+    generator = torch.Generator().manual_seed(seed)
+    nodes = 4 * graphs
+    ring = torch.arange(nodes)
+    after = ring - ring % 4 + (ring + 1) % 4
+    return GraphSet.from_arrays(
+        [4] * graphs,
+        torch.stack([torch.cat([ring, after]), torch.cat([after, ring])]),
+        [g % 2 for g in range(graphs)],
+        attributes=torch.randn(nodes, 2, generator=generator) * 5 + 3,
+        labels=torch.randint(0, 3, (nodes,), generator=generator),
+    )
+
+
+def spoiled(graphs, rows):
+    """The same set, but with other attributes and labels in the graphs ``rows``."""
+    nodes = torch.isin(torch.arange(graphs.num_nodes) // 4, torch.tensor(rows))
+    edge_index = torch.stack(
+        [
+            graphs.edge_dst.long() + torch.arange(graphs.num_nodes).repeat_interleave(2) // 4 * 4,
+            torch.arange(graphs.num_nodes).repeat_interleave(2),
+        ]
+    )
+    return GraphSet.from_arrays(
+        [4] * len(graphs),
+        edge_index,
+        graphs.y,
+        attributes=torch.where(nodes[:, None], graphs.attributes * 100 - 7, graphs.attributes),
+        labels=torch.where(nodes, graphs.labels[:, 0] + 50, graphs.labels[:, 0]),
+    )
+
+
+def assert_never_sees_the_test_part(encode):
+    """Features of the training graphs must not change with what the test graphs hold."""
+    train, test = [0, 2, 3], [1, 4, 5]
+    graphs = make()
+    before = encode(graphs, train)[train].x
+    after = encode(spoiled(graphs, test), train)[train].x
+    assert_close(after, before, msg="the test part was seen")
+
+
+def test_nothing_is_learned_from_the_test_part():
+    assert_never_sees_the_test_part(
+        lambda graphs, train: Encoder().fit(graphs, train).transform(graphs)
+    )
+
+
+def test_the_law_catches_an_encoder_that_looks_at_everything():
+    with pytest.raises(AssertionError, match="the test part was seen"):
+        assert_never_sees_the_test_part(
+            lambda graphs, train: Encoder().fit(graphs).transform(graphs)
+        )
+
+
+@given(st.sets(st.integers(0, 5), min_size=1), st.integers(0, 100))
+def test_training_attributes_are_standard(train, seed):
+    rows = sorted(train)
+    graphs = make(seed=seed)
+    x = Encoder(EncodingSettings(labels=False)).fit(graphs, rows).transform(graphs)[rows].x
+    assert_close(x.mean(dim=0), torch.zeros(2), atol=1e-5, rtol=0)
+    assert_close(x.std(dim=0, correction=0), torch.ones(2), atol=1e-4, rtol=0)
+
+
+def test_columns_stand_in_the_order_of_their_names():
+    graphs = make()
+    settings = EncodingSettings(structure=(Degree(), RWSE(steps=2)))
+    encoder = Encoder(settings).fit(graphs)
+    assert encoder.names == (
+        *("label0=0", "label0=1", "label0=2", "attribute0", "attribute1"),
+        *("degree0", "rwse0", "rwse1"),
+    )
+    x = encoder.transform(graphs).x
+    assert x.shape == (24, encoder.width) == (24, 8)
+    assert_close(x[:, :3].argmax(dim=1), graphs.labels[:, 0])
+    assert_close(x[:, 5:], torch.tensor([[torch.tensor(3.0).log(), 0, 0.5]]).expand(24, 3))
+
+
+@pytest.mark.parametrize("kind", list(STRUCTURAL))
+def test_a_graph_gets_the_same_features_alone_and_in_any_set(kind):
+    graphs = make()
+    encoder = Encoder(EncodingSettings(structure=STRUCTURAL[kind])).fit(graphs)
+    together = encoder.transform(graphs)
+    for number in range(len(graphs)):
+        assert torch.equal(encoder.transform(graphs[number]).x, together[number].x)
+
+
+def test_without_anything_known_every_node_gets_a_one():
+    settings = EncodingSettings(labels=False, attributes=False)
+    encoder = Encoder(settings).fit(make())
+    assert encoder.names == ("one",)
+    assert torch.equal(encoder.transform(make()).x, torch.ones(24, 1))
+
+
+def test_an_encoder_survives_being_saved(tmp_path):
+    graphs = make()
+    settings = EncodingSettings(structure=(NetMF(dimensions=2), RWSE(steps=3)))
+    encoder = Encoder(settings).fit(graphs, [0, 1])
+    encoder.save(tmp_path / "encoder.json")
+    again = Encoder.load(tmp_path / "encoder.json")
+    assert again.settings == settings
+    assert torch.equal(again.transform(graphs).x, encoder.transform(graphs).x)
+    assert os.listdir(tmp_path) == ["encoder.json"]
+    assert json.loads(encoder.to_json())["settings"]["structure"][0]["kind"] == "netmf"
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"settings": {"bogus": 1}}'])
+def test_what_is_no_encoder_is_refused_by_name(tmp_path, content):
+    (tmp_path / "encoder.json").write_bytes(content)
+    with pytest.raises(DataError, match=r"encoder\.json"):
+        Encoder.load(tmp_path / "encoder.json")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"gone\.json"):
+        Encoder.load(tmp_path / "gone.json")
+
+
+def test_fitting_comes_first():
+    with pytest.raises(DataError, match=r"call fit\(graphs, train\) first"):
+        Encoder().transform(make())
+    with pytest.raises(DataError, match="at least one node"):
+        Encoder().fit(make(), [])
+
+
+def test_settings_refuse_what_they_do_not_know():
+    with pytest.raises(ValidationError):
+        EncodingSettings(label=True)
+    with pytest.raises(ValidationError):
+        EncodingSettings(structure=({"kind": "rwse", "step": 4},))
+    with pytest.raises(ValidationError):
+        EncodingSettings(structure=({"kind": "walk"},))
+    assert EncodingSettings(structure=({"kind": "rwse", "steps": 4},)).structure == (RWSE(steps=4),)
+
+
+def test_graphs_of_another_kind_are_refused():
+    plain = GraphSet.from_arrays([2], [[0, 1], [1, 0]], [0])
+    with pytest.raises(DataError, match="fitted on graphs of their kind"):
+        Encoder().fit(make()).transform(plain)

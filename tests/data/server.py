@@ -1,0 +1,73 @@
+"""A web server on this machine that cuts connections, changes its mind, and remembers."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one file at every address but those that begin with /no.
+
+    Attributes:
+        content: The file.
+        version: Its ETag; empty for none.
+        cuts: After how many bytes each of the next answers is cut.
+        errors: Which status each of the next answers has, before any content.
+        tells_length: Whether answers say how long they are.
+        asked: The Range header of each request so far.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.content = content
+        self.version = '"one"'
+        self.cuts: list[int] = []
+        self.errors: list[int] = []
+        self.tells_length = True
+        self.asked: list[str | None] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        server, wanted = self.server, self.headers.get("Range")
+        server.asked.append(wanted)
+        if server.errors or self.path.startswith("/no"):
+            self.send_error(server.errors.pop(0) if server.errors else 404)
+            return
+        start = 0
+        if wanted and self.headers.get("If-Range") == server.version:
+            start = int(wanted.removeprefix("bytes=").removesuffix("-"))
+            if start >= len(server.content):
+                self.send_error(416)
+                return
+        body = server.content[start:]
+        self.send_response(206 if start else 200)
+        if server.tells_length:
+            self.send_header("Content-Length", str(len(body)))
+        if server.version:
+            self.send_header("ETag", server.version)
+        self.end_headers()
+        self.wfile.write(body[: server.cuts.pop(0)] if server.cuts else body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving(content: bytes) -> Iterator[Server]:
+    """Serve ``content`` until the block ends."""
+    with Server(content) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from lfds.data import DataError, GraphSet
+from lfds.data.arrays import not_yet_encoded, targets_from
+
+PATH = [[0, 1], [1, 0]]
+
+
+def test_attributes_are_the_features_until_encoded():
+    graphs = GraphSet.from_arrays([2], PATH, attributes=[1.0, 2.0])
+    assert graphs.x is graphs.attributes
+    assert graphs.x.tolist() == [[1.0], [2.0]]
+    assert not_yet_encoded(graphs).x.shape == (2, 0)
+
+
+def test_tensors_and_lists_and_arrays_are_the_same():
+    plain = GraphSet.from_arrays([2], PATH, [3], labels=[1, 2])
+    tensors = GraphSet.from_arrays(
+        torch.tensor([2]), torch.tensor(PATH), torch.tensor([3]), labels=torch.tensor([[1], [2]])
+    )
+    arrays = GraphSet.from_arrays(np.array([2]), np.array(PATH), np.array([3]), labels=[1, 2])
+    assert plain.equals(tensors)
+    assert plain.equals(arrays)
+
+
+def test_repeated_edges_are_counted_and_left_out():
+    graphs = GraphSet.from_arrays([2], [[0, 1, 0], [1, 0, 1]])
+    assert graphs.num_edges == 2
+    assert graphs.provenance["duplicate_edges_removed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "found", "classes"),
+    [
+        ([-1, 1], [0, 1], (-1, 1)),
+        (["b", "a"], [1, 0], ("a", "b")),
+        ([True, False], [1, 0], (0, 1)),
+        (np.array([9, 9], dtype=np.uint8), [0, 0], (9,)),
+    ],
+)
+def test_whole_numbers_and_names_are_classes(y, found, classes):
+    targets, names = targets_from(y, 2)
+    assert targets.tolist() == found
+    assert names == classes
+    assert all(type(name) in (int, str) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("y", "shape"), [([0.5, 1], (2,)), ([[1.0], [2]], (2,)), ([[1.0, 2]] * 2, (2, 2))]
+)
+def test_floats_are_regressed(y, shape):
+    targets, classes = targets_from(y, 2)
+    assert targets.shape == shape
+    assert classes == ()
+    assert targets.dtype == torch.float32
+
+
+def test_without_targets_there_is_one_class():
+    graphs = GraphSet.from_arrays([1, 1], [[], []])
+    assert_close(graphs.y, torch.zeros(2, dtype=torch.int64))
+    assert graphs.num_classes == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sizes": []}, "sizes: needs at least one graph"),
+        ({"sizes": [-1]}, "sizes: graph 0 has -1 nodes"),
+        ({"sizes": [2.5]}, "sizes: needs whole numbers"),
+        ({"sizes": [[2]]}, r"sizes: needs shape \[n\]"),
+        ({"sizes": [[2], [1, 2]]}, "sizes: needs an array of whole numbers"),
+        ({"edge_index": [[0, 1, 2], [1, 0, 0]]}, "names node 2, but the nodes are 0 to 1"),
+        ({"edge_index": [[0, 1]]}, r"edge_index: needs shape \[2, n\]"),
+        ({"y": [1, 2]}, "one target for each of 1 graphs"),
+        ({"y": 3}, "one target for each of 1 graphs"),
+        ({"y": [float("nan")]}, "finite"),
+        ({"y": [[1, 2]]}, "one whole number, name or float per graph"),
+        ({"attributes": [[1.0]]}, "attributes: needs 2 rows"),
+        (
+            {"attributes": [1.0, float("inf")]},
+            "attributes: row 1 holds a number that is not finite",
+        ),
+        ({"attributes": ["a", "b"]}, "attributes: needs numbers"),
+        ({"labels": [0.5, 1.5]}, "labels: needs whole numbers"),
+        ({"edge_labels": [1]}, "edge_labels: needs 2 rows"),
+    ],
+)
+def test_what_is_wrong_is_named(given, message):
+    with pytest.raises(DataError, match=message):
+        GraphSet.from_arrays(**{"sizes": [2], "edge_index": PATH, **given})

@@ -1,0 +1,68 @@
+import pytest
+from typer.testing import CliRunner
+
+from lfds.cli import app
+from lfds.data import DataError
+from tests.data.graphs import SHARED, needs_shared, three_graphs
+from tests.data.server import serving
+from tests.data.test_tu import FILES
+from tests.data.test_tu_files import write_folder, write_zip
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, ["data", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_list_says_what_is_here(tmp_path):
+    (tmp_path / "DD.zip").touch()
+    lines = {line.split()[0]: line for line in run("list", "--root", tmp_path).splitlines() if line}
+    assert "yes" in lines["DD"]
+    assert "yes" not in lines["ENZYMES"]
+    assert "built in" in lines["pc-graphs"]
+    assert "284.32" in lines["DD"]
+
+
+def test_info_tells_what_a_dataset_is_like(tmp_path):
+    told = run("info", write_folder(tmp_path / "S", FILES))
+    assert "2 (-1: 1, 1: 2)" in told
+    assert "3, 1 without nodes" in told
+    assert "6, 1 isolated" in told
+    assert "4 undirected, 1 self loops" in told
+    assert "no statistics to compare with" in told
+    assert "duplicate edges removed  1" in told
+
+
+def test_info_takes_saved_sets_and_names_under_the_root(tmp_path):
+    three_graphs().save(tmp_path / "saved")
+    assert "missing" in run("info", tmp_path / "saved")
+    write_zip(tmp_path / "S.zip", FILES)
+    assert "S" in run("info", "S", "--root", tmp_path)
+
+
+def test_info_of_regression_and_of_one_way_edges(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"nodes": 2, "edges": [[0, 1]], "directed": true, "label": 1.5}'
+    )
+    told = run("info", tmp_path / "a.jsonl")
+    assert "none: regression" in told
+    assert "1 undirected, 1 in one direction only" in told
+
+
+def test_prepare_fetches_checks_and_saves(tmp_path):
+    with serving(write_zip(tmp_path / "packed.zip", FILES).read_bytes()) as server:
+        told = run("prepare", "S", "--root", tmp_path / "d", "--download", "--source", server.url)
+    assert "fetched with the SHA-256" in told
+    assert f"saved as {tmp_path}/d/S.graphs" in told.replace("\n", "")
+    assert "fetched" not in run("prepare", "S", "--root", tmp_path / "d")
+
+
+def test_errors_are_left_to_the_command(tmp_path):
+    with pytest.raises(DataError, match="did you mean"):
+        run("info", "ENZYMS", "--root", tmp_path)
+
+
+@needs_shared
+def test_real_datasets_match_what_was_published():
+    assert "published                matches" in run("info", "ENZYMES", "--root", SHARED)

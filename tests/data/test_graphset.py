@@ -1,0 +1,93 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.testing import assert_close
+
+import lfds
+from lfds.data import DataError
+from tests.data.graphs import edge_list, graph_sets, three_graphs
+
+
+def test_it_says_what_it_holds():
+    assert repr(three_graphs()) == (
+        "GraphSet('three', graphs=3, nodes=5, edges=7, features=2, attributes=2, "
+        "labels=1, classes=2)"
+    )
+
+
+def test_classes_are_positions_of_original_names():
+    graphs = three_graphs()
+    assert graphs.classes == (-1, 1)
+    assert graphs.y.tolist() == [0, 1, 1]
+    assert graphs.label_values == ((5, 7, 9),)
+
+
+def test_rows_hold_the_senders_of_each_receiver():
+    assert edge_list(three_graphs()) == [
+        [(1, 0), (0, 1), (2, 1), (1, 2)],
+        [],
+        [(1, 0), (0, 1), (1, 1)],
+    ]
+
+
+@given(data=st.data(), graphs=graph_sets())
+def test_choosing_twice_is_choosing_once(data, graphs):
+    some = data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1, max_size=5))
+    again = data.draw(st.lists(st.integers(0, len(some) - 1), max_size=5))
+    assert graphs[some][again].equals(graphs[[some[number] for number in again]])
+
+
+@given(graphs=graph_sets())
+def test_all_of_it_is_itself_by_slice_number_and_mask(graphs):
+    everyone = torch.arange(len(graphs))
+    assert graphs[:].equals(graphs)
+    assert graphs[everyone].equals(graphs)
+    assert graphs[everyone >= 0].equals(graphs)
+
+
+@given(graphs=graph_sets())
+def test_single_graphs_keep_their_edges(graphs):
+    assert [edge_list(graph)[0] for graph in graphs] == edge_list(graphs)
+
+
+def test_a_slice_shares_memory():
+    graphs = three_graphs()
+    assert graphs[1:].x.data_ptr() == graphs.x[3:].data_ptr()
+    assert graphs[[0, 2]].x is not graphs[[0, 2]].attributes
+    chosen = graphs[[0, 2]]
+    assert chosen.x is chosen.attributes
+
+
+def test_classes_stay_though_no_graph_has_them():
+    assert three_graphs()[:1].num_classes == 2
+
+
+def test_features_are_put_beside_the_attributes():
+    graphs = three_graphs()
+    seen = graphs.with_features(torch.ones(5, 3, dtype=torch.float64))
+    assert seen.x.dtype == torch.float32
+    assert_close(seen.attributes, graphs.attributes)
+    assert seen[[2]].x.shape == (2, 3)
+
+
+@pytest.mark.parametrize("shape", [(4, 1), (5,), (6, 2)])
+def test_features_need_a_row_per_node(shape):
+    with pytest.raises(DataError, match="one row for each of 5 nodes"):
+        three_graphs().with_features(torch.zeros(shape))
+
+
+def test_equality_sees_every_part():
+    graphs = three_graphs()
+    assert graphs.equals(three_graphs())
+    assert not graphs.equals(graphs.with_features(torch.zeros(5, 0)))
+    assert not graphs.equals(graphs[[0, 2, 1]])
+    assert not graphs.equals(graphs[:2])
+
+
+def test_the_package_offers_it_by_name():
+    assert lfds.GraphSet is lfds.data.GraphSet
+    assert callable(lfds.load_dataset)
+    with pytest.raises(AttributeError, match="it offers"):
+        _ = lfds.data.nothing
+    assert "GraphSet" in dir(lfds.data)

@@ -1,0 +1,54 @@
+from itertools import pairwise
+
+import networkx
+import numpy as np
+import torch
+from hypothesis import given
+
+from lfds.data.node_order import shuffled_within_graphs, with_shuffled_nodes
+from tests.data.graphs import edge_list, graph_sets
+
+
+def test_nodes_stay_in_their_graph_and_move_inside():
+    ptr = np.array([0, 50, 50, 51, 120])
+    old_at, new_of = shuffled_within_graphs(ptr, 0, "name")
+    for first, last in pairwise(ptr):
+        assert sorted(old_at[first:last]) == list(range(first, last))
+    assert (old_at[new_of] == np.arange(120)).all()
+    assert (old_at != np.arange(120)).sum() > 100
+
+
+def test_each_name_and_each_seed_has_its_order():
+    ptr = np.array([0, 40])
+    orders = {
+        tuple(shuffled_within_graphs(ptr, seed, name)[0]) for seed in (0, 1) for name in ("a", "b")
+    }
+    assert len(orders) == 4
+    again = shuffled_within_graphs(ptr, 0, "a")[0], shuffled_within_graphs(ptr, 0, "a")[0]
+    assert (again[0] == again[1]).all()
+
+
+def as_networkx(graphs, number):
+    first, last = int(graphs.ptr[number]), int(graphs.ptr[number + 1])
+    graph = networkx.DiGraph()
+    for node in range(first, last):
+        known = torch.cat([graphs.labels[node], graphs.attributes[node]]).tolist()
+        graph.add_node(node - first, known=known)
+    of_edges = torch.cat([graphs.edge_labels, graphs.edge_attributes], dim=1)
+    start = int(graphs.edge_ptr[first])
+    for place, (sender, receiver) in enumerate(edge_list(graphs)[number]):
+        graph.add_edge(sender, receiver, known=of_edges[start + place].tolist())
+    return graph
+
+
+@given(graphs=graph_sets())
+def test_shuffled_graphs_are_the_same_graphs_with_all_that_is_known(graphs):
+    shuffled = with_shuffled_nodes(graphs, 3)
+    assert shuffled.provenance["node_order_seed"] == 3
+    for number in range(len(graphs)):
+        assert networkx.is_isomorphic(
+            as_networkx(graphs, number),
+            as_networkx(shuffled, number),
+            node_match=lambda a, b: a == b,
+            edge_match=lambda a, b: a == b,
+        )

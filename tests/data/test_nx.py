@@ -1,0 +1,55 @@
+import networkx
+import pytest
+
+from lfds.data import DataError, GraphSet
+from tests.data.graphs import edge_list
+
+
+def test_nodes_of_any_name_are_numbered_in_order():
+    graph = networkx.Graph([("b", "a"), ("a", (1, 2))])
+    graphs = GraphSet.from_networkx([graph, networkx.empty_graph(2)], ["path", "dots"])
+    assert edge_list(graphs) == [[(1, 0), (0, 1), (2, 1), (1, 2)], []]
+    assert graphs.classes == ("dots", "path")
+
+
+def test_a_directed_edge_stays_directed_and_a_loop_single():
+    assert edge_list(GraphSet.from_networkx([networkx.DiGraph([(0, 1), (1, 1)])])) == [
+        [(0, 1), (1, 1)]
+    ]
+    assert edge_list(GraphSet.from_networkx([networkx.Graph([(0, 0)])])) == [[(0, 0)]]
+
+
+def test_what_is_known_is_taken_by_name():
+    graph = networkx.Graph(y=1.5)
+    graph.add_node("a", mass=1.5, charge=-1, kind=3)
+    graph.add_node("b", mass=2.5, charge=0, kind=4)
+    graph.add_edge("a", "b", length=0.5)
+    graphs = GraphSet.from_networkx(
+        [graph], attributes=["mass", "charge"], label="kind", edge_attributes=["length"]
+    )
+    assert graphs.x.tolist() == [[1.5, -1.0], [2.5, 0.0]]
+    assert graphs.labels.tolist() == [[3], [4]]
+    assert graphs.edge_attributes.tolist() == [[0.5], [0.5]]
+    assert graphs.y.tolist() == [1.5]
+
+
+def with_node(**known):
+    graph = networkx.Graph()
+    graph.add_node("a", **known)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graphs", "options", "message"),
+    [
+        ([], {}, "needs at least one graph"),
+        ([with_node()], {"attributes": ["mass"]}, "graph 0: node 'a' lacks 'mass'"),
+        ([with_node(mass="big")], {"attributes": ["mass"]}, "needs a number as 'mass', not 'big'"),
+        ([with_node(kind=0.5)], {"label": "kind"}, "labels: needs whole numbers"),
+        ([networkx.Graph(y=1), networkx.Graph()], {}, 'graph 1: lacks graph\\["y"\\]'),
+        ([networkx.path_graph(2)], {"edge_attributes": ["w"]}, "lacks 'w'"),
+    ],
+)
+def test_what_is_wrong_is_named_by_graph(graphs, options, message):
+    with pytest.raises(DataError, match=message):
+        GraphSet.from_networkx(graphs, **options)

@@ -1,0 +1,65 @@
+import pytest
+import torch
+from hypothesis import given
+from torch_geometric.data import Data
+
+from lfds.data import DataError, GraphSet
+from tests.data.graphs import edge_list, graph_sets, three_graphs
+
+EDGE = torch.tensor([[0], [1]])
+
+
+@given(graphs=graph_sets())
+def test_there_and_back_again(graphs):
+    back = GraphSet.from_pyg(graphs.to_pyg())
+    assert edge_list(back) == edge_list(graphs)
+    assert back.sizes.tolist() == graphs.sizes.tolist()
+    assert torch.equal(back.x, graphs.x)
+    assert torch.equal(back.labels, graphs.labels)
+    assert torch.equal(back.edge_attributes, graphs.edge_attributes)
+    assert torch.equal(back.edge_labels, graphs.edge_labels)
+    if graphs.classes:
+        assert [back.classes[c] for c in back.y.tolist()] == graphs.y.tolist()
+    else:
+        assert torch.equal(back.y, graphs.y)
+
+
+def test_features_go_before_attributes():
+    graphs = three_graphs().with_features(torch.ones(5, 7))
+    assert graphs.to_pyg()[0].x.shape == (3, 7)
+    assert three_graphs().with_features(torch.ones(5, 0)).to_pyg()[0].x.shape == (3, 2)
+
+
+def test_what_a_set_does_not_have_is_not_there():
+    data = GraphSet.from_arrays([2], [[0], [1]]).to_pyg()[0]
+    assert data.x is None
+    assert data.edge_attr is None
+    assert data.num_nodes == 2
+
+
+def test_plain_objects_are_enough():
+    graphs = GraphSet.from_pyg([Data(x=torch.ones(2, 3), y=1), Data(x=torch.ones(1, 3), y=0)])
+    assert graphs.num_edges == 0
+    assert graphs.y.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("y", [torch.tensor(0.5), torch.tensor([0.5]), torch.tensor([[0.5]])])
+def test_one_target_may_be_written_in_any_shape(y):
+    assert GraphSet.from_pyg([Data(x=torch.ones(1, 1), y=y)]).y.tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([], "needs at least one graph"),
+        ([3], "graph 0: needs torch_geometric.data.Data, not int"),
+        ([Data(x=torch.ones(1, 1)), Data(num_nodes=2)], "graph 1: lacks x"),
+        ([Data(x=torch.ones(1, 1)), Data(x=torch.ones(1, 2))], r"graph 1: x needs shape \[n, 1\]"),
+        ([Data(x=torch.ones(1, 1), edge_index=EDGE)], "graph 0: edge_index names node 1"),
+        ([Data(x=torch.ones(1, 1), edge_index=EDGE[:1])], r"needs shape \[2, edges\]"),
+        ([Data(x=torch.ones(1, 1) * torch.nan)], "not finite"),
+    ],
+)
+def test_what_is_wrong_is_named_by_graph(items, message):
+    with pytest.raises(DataError, match=message):
+        GraphSet.from_pyg(items)

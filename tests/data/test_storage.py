@@ -1,0 +1,128 @@
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+
+from lfds.data import DataError, GraphSet
+from lfds.data.storage import is_saved_set
+from tests.data.graphs import graph_sets, three_graphs
+
+
+@given(graphs=graph_sets(), mmap=st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+def test_what_was_saved_loads_equal(graphs, mmap, tmp_path):
+    graphs.save(tmp_path / "set")
+    loaded = GraphSet.load(tmp_path / "set", mmap=mmap)
+    assert loaded.equals(graphs)
+    assert dict(loaded.provenance) == dict(graphs.provenance)
+    assert (loaded.x is loaded.attributes) == (graphs.x is graphs.attributes)
+    assert loaded.batch([0]).edge_dst.tolist() == graphs.batch([0]).edge_dst.tolist()
+
+
+def test_saving_again_replaces_and_leaves_nothing_else(tmp_path):
+    three_graphs().save(tmp_path / "set")
+    three_graphs()[:1].save(tmp_path / "set")
+    assert len(GraphSet.load(tmp_path / "set")) == 1
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+    assert is_saved_set(tmp_path / "set")
+    assert not is_saved_set(tmp_path)
+
+
+def test_features_of_their_own_are_saved_too(tmp_path):
+    graphs = three_graphs().with_features(torch.rand(5, 3))
+    graphs.save(tmp_path / "set")
+    assert GraphSet.load(tmp_path / "set").equals(graphs)
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what is mapped")
+def test_a_mapped_set_is_read_from_disk_when_used(tmp_path):
+    big = GraphSet.from_arrays([1], [[], []], attributes=torch.zeros(1, 2_000_000))
+    big.save(tmp_path / "set")
+    mapped = GraphSet.load(tmp_path / "set")
+    storage = str(tmp_path / "set" / "graphs.safetensors")
+    assert storage in Path("/proc/self/maps").read_text(encoding="utf-8")
+    assert float(mapped.x.sum()) == 0.0
+
+
+def _break_json(folder, change):
+    path = folder / "graphs.json"
+    settings_ = json.loads(path.read_text())
+    change(settings_)
+    path.write_text(json.dumps(settings_))
+
+
+def _break_tensor(folder, name, change):
+    path = folder / "graphs.safetensors"
+    tensors = load_file(path)
+    tensors[name] = change(tensors[name])
+    save_file({key: value for key, value in tensors.items() if value is not None}, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("ptr", lambda t: t.flip(0), "ptr needs to run from 0 to 5"),
+        ("ptr", lambda t: torch.tensor([0, 4, 3, 5]), "ptr needs to rise"),
+        ("ptr", lambda t: t[:0], "ptr needs to run"),
+        ("ptr", lambda t: t.float(), "ptr needs torch.int64"),
+        ("edge_dst", lambda t: t + 1, "names node"),
+        ("edge_dst", lambda t: t - 1, "names node -1 of graph 0, which has 3 nodes"),
+        ("edge_dst", lambda t: t.long(), "edge_dst needs torch.int32"),
+        ("labels", lambda t: t[:-1], "labels needs 5 rows, not 4"),
+        ("y", lambda t: t + 5, "positions from 0 to 1"),
+        ("y", lambda t: t.float(), "y as one row of int64"),
+        ("y", lambda t: None, "lacks y"),
+    ],
+)
+def test_a_saved_set_that_cannot_be_true_is_refused(tmp_path, name, change, message):
+    three_graphs().save(tmp_path / "set")
+    _break_tensor(tmp_path / "set", name, change)
+    with pytest.raises(DataError, match=message):
+        GraphSet.load(tmp_path / "set")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.update(format="other"), "is not a saved set"),
+        (lambda s: s.update(classes="ab"), '"classes" needs a list'),
+        (lambda s: s.update(classes=[]), "targets need float32"),
+        (lambda s: s.update(label_values=3), '"label_values" needs'),
+        (lambda s: s.update(label_values=[]), "one entry for each column"),
+        (lambda s: s.update(name=3), 'needs a "name"'),
+    ],
+)
+def test_settings_that_cannot_be_true_are_refused(tmp_path, change, message):
+    three_graphs().save(tmp_path / "set")
+    _break_json(tmp_path / "set", change)
+    with pytest.raises(DataError, match=message):
+        GraphSet.load(tmp_path / "set")
+
+
+@given(position=st.floats(0, 1), junk=st.binary(min_size=1, max_size=8), cut=st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@pytest.mark.parametrize("file", ["graphs.json", "graphs.safetensors"])
+def test_junk_in_a_saved_set_is_a_data_error_or_harmless(tmp_path, file, position, junk, cut):
+    folder = tmp_path / "set"
+    if not folder.exists():
+        three_graphs().save(tmp_path / "good")
+        folder.mkdir()
+    shutil.copytree(tmp_path / "good", folder, dirs_exist_ok=True)
+    content = (folder / file).read_bytes()
+    place = int(position * len(content))
+    (folder / file).write_bytes(
+        content[:place] + junk + (b"" if cut else content[place + len(junk) :])
+    )
+    with suppress(DataError):
+        GraphSet.load(folder, mmap=False).batch(slice(None))
+
+
+def test_a_folder_without_a_set_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"graphs\.json"):
+        GraphSet.load(tmp_path)

@@ -1,0 +1,78 @@
+import networkx
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lfds.data import GraphSet
+from lfds.data.catalog import Published
+from lfds.data.summary import Spread, differences, lacks, spread, summarise
+from tests.data.graphs import edge_list, graph_sets, three_graphs
+
+
+@given(graphs=graph_sets())
+def test_counts_agree_with_networkx(graphs):
+    summary = summarise(graphs)
+    directed = [networkx.DiGraph(edges) for edges in edge_list(graphs)]
+    for graph, size in zip(directed, graphs.sizes.tolist(), strict=True):
+        graph.add_nodes_from(range(size))
+    assert summary.undirected_edges == sum(g.to_undirected().number_of_edges() for g in directed)
+    assert summary.self_loops == sum(networkx.number_of_selfloops(g) for g in directed)
+    assert summary.one_way_edges == sum(not g.has_edge(b, a) for g in directed for a, b in g.edges)
+    for graph in directed:
+        graph.remove_edges_from(list(networkx.selfloop_edges(graph)))
+    assert summary.isolated_nodes == sum(networkx.number_of_isolates(g) for g in directed)
+    assert summary.empty_graphs == graphs.sizes.tolist().count(0)
+    assert sum(summary.class_counts.values()) == (len(graphs) if graphs.classes else 0)
+
+
+def test_spread_is_least_quartiles_most_and_mean():
+    assert spread(torch.tensor([5, 1, 3, 2, 4])) == Spread(1, 2, 3, 4, 5, 3.0, (1, 1, 1, 1, 1))
+    assert spread(torch.tensor([], dtype=torch.int64)) == Spread(0, 0, 0, 0, 0, 0.0, ())
+
+
+@given(numbers=st.lists(st.integers(0, 300), min_size=1))
+def test_a_histogram_counts_everything_once(numbers):
+    found = spread(torch.tensor(numbers))
+    assert sum(found.counts) == len(numbers)
+    assert len(found.counts) <= 24
+    assert found.counts[0] > 0
+    assert found.counts[-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("graphs", "found"),
+    [
+        (
+            GraphSet.from_arrays([2], [[0], [1]]),
+            ["nothing is known of the nodes", "only one class"],
+        ),
+        (
+            GraphSet.from_arrays([1, 1], [[], []], [0, 1], labels=[1, 2]),
+            ["no node attr", "no edges"],
+        ),
+        (
+            GraphSet.from_arrays([2, 0], [[0], [1]], [0, 1], attributes=[[1, 2], [1, 3]])[:1],
+            ["no node labels", "never vary: column 0", "no graph of class 1"],
+        ),
+        (three_graphs(), []),
+    ],
+)
+def test_what_is_missing_is_said(graphs, found):
+    sentences = lacks(graphs, summarise(graphs))
+    assert len(sentences) == len(found)
+    assert all(part in sentence for part, sentence in zip(found, sentences, strict=True))
+
+
+def test_differences_are_seen_beyond_rounding():
+    graphs = three_graphs()
+    summary = summarise(graphs)
+    assert differences(graphs, summary, Published(3, 2, 1.67, 1.33, "")) == []
+    different = differences(graphs, summary, Published(4, 3, 1.68, 1.35, ""))
+    assert [line.split(":")[0] for line in different] == [
+        "graphs",
+        "classes",
+        "nodes per graph",
+        "edges per graph",
+    ]
+    assert different[0] == "graphs: 3 where 4 is published"

@@ -1,0 +1,66 @@
+import os
+
+import pytest
+
+from lfds.data import DataError
+from lfds.data.whole_file import whole_folder, write_whole
+
+
+def test_a_file_replaces_the_old_one_and_leaves_nothing_else(tmp_path):
+    path = tmp_path / "deep" / "file.json"
+    write_whole(path, b"old")
+    write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert [entry.name for entry in path.parent.iterdir()] == ["file.json"]
+
+
+def test_a_file_that_cannot_be_written_is_a_data_error(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(DataError, match=r"cannot be written \(Not a directory|File exists"):
+        write_whole(tmp_path / "file" / "below", b"")
+    with pytest.raises(DataError, match="cannot be written"), whole_folder(tmp_path / "file" / "x"):
+        pytest.fail("there is no place for it")
+
+
+def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
+    for content in ("old", "new"):
+        with whole_folder(tmp_path / "set") as folder:
+            (folder / "part").write_text(content)
+            assert folder != tmp_path / "set"
+    assert (tmp_path / "set" / "part").read_text() == "new"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def test_a_folder_that_failed_leaves_the_old_one(tmp_path):
+    with whole_folder(tmp_path / "set") as folder:
+        (folder / "part").write_text("old")
+    with pytest.raises(DataError, match="cannot be"), whole_folder(tmp_path / "set") as folder:
+        (folder / "part").rename(tmp_path / "nowhere" / "part")
+    assert (tmp_path / "set" / "part").read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def _refuse(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
+    write_whole(tmp_path / "file", b"old")
+    with whole_folder(tmp_path / "set") as folder:
+        (folder / "part").write_text("old")
+    replace, left = os.replace, [1]
+
+    def replace_once(source, target):
+        left[0] -= 1
+        return replace(source, target) if left[0] >= 0 or "old" in str(source) else _refuse()
+
+    monkeypatch.setattr(os, "replace", replace_once)
+    with pytest.raises(DataError, match="No space left"), whole_folder(tmp_path / "set") as folder:
+        (folder / "part").write_text("new")
+    monkeypatch.setattr(os, "replace", _refuse)
+    with pytest.raises(DataError, match="No space left"):
+        write_whole(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert (tmp_path / "set" / "part").read_text() == "old"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "set"]

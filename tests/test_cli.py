@@ -1,0 +1,58 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lfds.cli import main
+
+
+@pytest.fixture
+def lfds(monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lfds", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_help_and_version_do_not_wait_for_torch():
+    code = (
+        "import sys\nfrom lfds.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print([m for m in ('torch', 'numpy', 'scipy') if m in sys.modules])"
+    )
+    for arguments in (["--help"], ["--version"], ["data", "--help"], ["data", "list"]):
+        shown = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+        )
+        assert shown.stdout.endswith("[]\n"), arguments
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: p / "nowhere",
+        lambda p: p / ("x" * 5000),
+        lambda p: p,
+        lambda p: (p / "junk.zip", (p / "junk.zip").write_bytes(os.urandom(99)))[0],
+        lambda p: (p / "bad.jsonl", (p / "bad.jsonl").write_text("{"))[0],
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(lfds, make, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = lfds("data", "info", make(tmp_path))
+    assert code == 2
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert err.startswith("lfds: ")
+
+
+def test_a_command_nobody_knows_exits_with_2(lfds):
+    assert lfds("dat")[0] == 2
+
+
+def test_the_version_is_told(lfds):
+    assert lfds("--version") == (0, "lfds 0.1.0\n", "")

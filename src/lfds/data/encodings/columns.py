@@ -59,7 +59,7 @@ class AttributeColumns(BaseModel):
         exact = attributes.to(torch.float64)
         mean = exact.mean(dim=0)
         spread = (exact - mean).square().mean(dim=0).sqrt()
-        # float32 numbers add up exactly in float64: the spread of a constant is zero, not 1e-17.
+        # Equal float32 numbers add up exactly in float64: a constant has spread zero, not 1e-17.
         scales = torch.where(spread == 0, torch.ones_like(spread), spread)
         return cls(means=tuple(mean.tolist()), scales=tuple(scales.tolist()))
 

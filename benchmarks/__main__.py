@@ -20,7 +20,7 @@ from benchmarks.contestants import CONTESTANTS
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "pooling.csv"
 FIELDS = ["batch", "contestant", "milliseconds", "times_floor", "mebibytes", "rounds", "failed"]
-TIME_LIMIT = 240
+TIME_LIMIT = 120
 PEERS = ["GMT(64)", "SetTransformer", "MemPooling(64)", "DiffPool(64), dense"]
 
 Row = dict[str, str]

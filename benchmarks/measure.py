@@ -23,7 +23,7 @@ from benchmarks.contestants import CONTESTANTS  # noqa: E402
 
 GIB = 2**30
 MEMORY_LIMIT = 16 * GIB
-PATIENCE = 20.0  # seconds of timing; one round is always run
+PATIENCE = 8.0  # seconds of timing; one round is always run
 
 
 GRADIENTS: dict[torch.Size, torch.Tensor] = {}
@@ -51,7 +51,7 @@ def rounds(model: nn.Module, floor: nn.Module, batch: Batch) -> tuple[list[float
         seconds(model, batch)
         before = seconds(floor, batch)
     deadline = time.perf_counter() + PATIENCE
-    while len(own) < 60 and (not own or time.perf_counter() < deadline):
+    while len(own) < 40 and (not own or time.perf_counter() < deadline):
         own.append(seconds(model, batch))
         after = seconds(floor, batch)
         ratios.append(own[-1] / ((before + after) / 2))

@@ -4,7 +4,7 @@ from torch import nn
 from torch.testing import assert_close
 
 import lfds
-from lfds.nn import ANCHORS, FixedAnchors, MixtureAnchors
+from lfds.nn import ANCHORS, FixedAnchors, GeneratedAnchors, MixtureAnchors
 
 
 @pytest.mark.parametrize("name", ANCHORS)
@@ -69,9 +69,17 @@ def test_training_moves_the_anchors_and_learns(anchors):
         assert not torch.allclose(parameter, start)
 
 
+def test_anchors_to_start_from_must_fit():
+    for wrong in (torch.ones(4), torch.ones(3, 5), torch.ones(1, 4)):
+        with pytest.raises(ValueError, match=r"anchors must be \[3, 4\]"):
+            FixedAnchors(4, 3, wrong)
+
+
 def test_no_candidates_are_refused():
     with pytest.raises(ValueError, match="candidates must be at least 1, got 0"):
         MixtureAnchors(4, 3, candidates=0)
+    with pytest.raises(ValueError, match="hidden must be at least 1, got 0"):
+        GeneratedAnchors(4, 3, hidden=0)
 
 
 def test_repr():

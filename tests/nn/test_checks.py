@@ -46,6 +46,18 @@ def pool():
             ValueError,
             "dim_size . 1 = 3 entries, got 2; leave dim_size out",
         ),
+        ({"dim_size": -2}, ValueError, "dim_size must be at least 0, got -2"),
+        (
+            {"ptr": torch.tensor([0, 2, 6]), "index": torch.tensor([0, 0, 9, 1, 1, 1])},
+            ValueError,
+            "node 2 is in graph 9 by index and in graph 1 by ptr",
+        ),
+        (
+            {"ptr": torch.tensor([0, 2, 6]).short(), "index": torch.tensor([0, 0, 0, 1, 1, 1])},
+            ValueError,
+            "index and ptr must agree",
+        ),
+        ({"x": torch.randn(6, 4).to_sparse()}, TypeError, r"x must be dense.*to_dense\(\)"),
         (
             {"ptr": torch.tensor([0, 2, 6]), "index": torch.tensor([0, 0, 0, 1, 1, 1])},
             ValueError,
@@ -56,6 +68,26 @@ def pool():
 def test_wrong_batches(pool, arguments, error, words):
     with pytest.raises(error, match=words):
         pool(**{"x": X, **arguments})
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("dim_size", [2.5, "2", True])
+def test_graphs_are_counted_in_whole_numbers(pool, dim_size):
+    with pytest.raises(TypeError, match="dim_size must be an integer"):
+        pool(X, torch.zeros(6).long(), dim_size=dim_size)
+
+
+@pytest.mark.plain
+def test_pure_functions_say_what_they_take():
+    for function in (lfds.nn.distribute, lfds.nn.shares):
+        with pytest.raises(ValueError, match="two dimensions"):
+            function(torch.randn(4), torch.randn(3, 4), torch.tensor([0, 4]))
+        with pytest.raises(TypeError, match="anchors must be a tensor"):
+            function(X, [[0.0] * 4], torch.tensor([0, 6]))
+        with pytest.raises(TypeError, match="floating-point"):
+            function(X.long(), torch.randn(3, 4), torch.tensor([0, 6]))
+        with pytest.raises(ValueError, match="ptr must start at 0"):
+            function(X, torch.randn(3, 4), torch.tensor([3, 2, 6]))
 
 
 @pytest.mark.plain
@@ -77,6 +109,36 @@ def test_values_that_are_not_finite_are_found(value, reduction, anchors, low_mem
     x[4, 2] = value
     with pytest.raises(ValueError, match=r"node 4, channel 2 \(graph 1\).*1 of 6 nodes"):
         pool(x, torch.tensor([0, 0, 0, 1, 1, 1]))
+
+
+def test_the_node_is_named_as_it_came():
+    x = X.clone()
+    x[0, 1] = torch.nan
+    index = torch.tensor([1, 0, 1, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"node 0, channel 1 \(graph 1\)"):
+        lfds.LFDSPool(4, lfds.Loop(3))(x, index)
+    with pytest.raises(ValueError, match=r"node 0, channel 1 \(graph 1\)"):
+        check_batch(x, 4, index=index)
+
+
+def test_anchors_that_diverged_are_told_apart():
+    pool = lfds.LFDSPool(4, lfds.Loop(3))
+    with torch.no_grad():
+        pool.anchors.matrix.fill_(torch.nan)
+    with pytest.raises(ValueError, match=r"anchors must be finite.*diverged"):
+        pool(X)
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_overflow_in_one_slot_of_low_precision(reduction):
+    anchors = torch.tensor([[-1.0, -1.0], [1.0, 1.0]]).half()
+    x = torch.full((3000, 2), 30.0).half()
+    ptr = torch.tensor([0, 3000])
+    if reduction == "mean":
+        assert lfds.nn.distribute(x, anchors, ptr, reduction="mean").isfinite().all()
+    else:
+        with pytest.raises(ValueError, match=r"overflows torch.float16 .*reduction='mean'"):
+            lfds.nn.distribute(x, anchors, ptr)
 
 
 def test_overflow_is_told_apart_from_bad_input(pool):
@@ -115,3 +177,8 @@ def test_check_batch_reads_everything():
         check_batch(X, 4, ptr=torch.tensor([0, 5, 2, 6]))
     with pytest.raises(ValueError, match="negative"):
         check_batch(X, 4, index=torch.tensor([0, 0, 0, 0, 0, -1]))
+    with pytest.raises(ValueError, match="must agree"):
+        check_batch(X, 4, index=torch.zeros(6).long(), ptr=torch.tensor([0, 2, 6]))
+    with pytest.raises(ValueError, match="dim_size must be at least 0"):
+        check_batch(X, 4, dim_size=-3)
+    check_batch(torch.zeros(0, 4), 4, index=torch.zeros(0).long())

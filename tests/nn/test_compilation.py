@@ -86,6 +86,16 @@ def test_compiled_by_inductor():
         assert_close(compiled(x, ptr=ptr), pool(x, ptr=ptr), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "ptr", [[0, 2, 4], [0, 2, 40], [0, 4, 2, 6], [1, 3, 6]], ids=lambda ptr: "-".join(map(str, ptr))
+)
+def test_compiled_code_refuses_a_wrong_ptr_when_it_runs(ptr):
+    pool = lfds.LFDSPool(8, lfds.Loop(8), blend=False)
+    compiled = torch.compile(pool, fullgraph=True, dynamic=True, backend="aot_eager")
+    with pytest.raises(ValueError, match="ptr must"):
+        compiled(torch.randn(6, 8), ptr=torch.tensor(ptr))
+
+
 def test_compiling_without_the_number_of_graphs_says_what_to_pass():
     compiled = torch.compile(lfds.LFDSPool(8), fullgraph=True, backend="aot_eager")
     with pytest.raises(Exception, match="pass dim_size"):
@@ -129,6 +139,21 @@ def test_onnx_file_run_by_onnxruntime(structure, anchors, reduction, tmp_path):
         x, ptr = batch(sizes)
         (found,) = session.run(None, {"x": x.numpy(), "ptr": ptr.numpy()})
         assert_close(torch.from_numpy(found), pool(x, ptr=ptr).detach(), rtol=1e-4, atol=1e-4)
+
+
+def test_onnx_of_large_graphs_gives_the_same_every_time(tmp_path):
+    """onnxruntime's threads must not race for the sums."""
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    pool = trained("loop", "fixed", "mass")
+    x, ptr = batch([700, 300])
+    path = tmp_path / "pool.onnx"
+    torch.onnx.export(pool, (x,), path, kwargs={"ptr": ptr}, dynamo=True, verbose=False)
+    session = runtime.InferenceSession(path)
+    expected = pool(x, ptr=ptr).detach()
+    for _ in range(60):
+        (found,) = session.run(None, {"x": x.numpy(), "ptr": ptr.numpy()})
+        assert_close(torch.from_numpy(found), expected, rtol=1e-4, atol=1e-4)
 
 
 # The number of graphs is no input of the file, and the exporter wonders about it.

@@ -36,6 +36,28 @@ def test_the_operator_is_well_formed(reduction, low_memory, per_graph, monkeypat
     torch.library.opcheck(torch.ops.lfds.distribute, arguments)
 
 
+@pytest.mark.parametrize("reduction", ["sum", "mean", "mass"])
+@pytest.mark.parametrize("low_memory", [False, True])
+def test_the_operator_and_the_eager_way_are_the_same(reduction, low_memory):
+    ptr = torch.tensor([0, 20, 20, 50])
+    x, anchors = torch.randn(50, 8), torch.randn(4, 8)
+    weights = torch.randn(3, 4, 8)
+    found = []
+    for run in (torch.ops.lfds.distribute, operator._Eagerly.apply):
+        inputs = [x.clone().requires_grad_(), anchors.clone().requires_grad_()]
+        slots = run(*inputs, ptr, reduction, low_memory)[0]
+        found.append((slots, *torch.autograd.grad(slots, inputs, weights)))
+    assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("ptr", [[0, 2, 4], [0, 2, 40], [0, 4, 2, 6], [1, 3, 6]])
+def test_the_operator_reads_no_stray_memory(ptr):
+    with pytest.raises(ValueError, match="ptr must"):
+        torch.ops.lfds.distribute(
+            torch.randn(6, 8), torch.randn(4, 8), torch.tensor(ptr), "sum", False
+        )
+
+
 def test_low_memory_keeps_no_shares():
     x, anchors, ptr = torch.randn(100, 4), torch.randn(8, 4), torch.tensor([0, 100])
     _, kept, _ = torch.ops.lfds.distribute(x, anchors, ptr, "sum", False)
@@ -44,9 +66,12 @@ def test_low_memory_keeps_no_shares():
     assert kept.numel() == 0
 
 
-def test_a_second_derivative_is_refused_in_words():
+@pytest.mark.parametrize(
+    "run", [torch.ops.lfds.distribute, operator._Eagerly.apply], ids=["operator", "eagerly"]
+)
+def test_a_second_derivative_is_refused_in_words(run):
     x, anchors = torch.randn(5, 4, requires_grad=True), torch.randn(8, 4)
-    slots, _, _ = torch.ops.lfds.distribute(x, anchors, torch.tensor([0, 5]), "sum", False)
+    slots = run(x, anchors, torch.tensor([0, 5]), "sum", False)[0]
     (pull,) = torch.autograd.grad(slots.square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match=r"no second derivative.*without create_graph"):
+    with pytest.raises(RuntimeError, match=r"no second derivative.*do not pass create_graph"):
         pull.sum().backward()

@@ -157,6 +157,17 @@ def test_shares_are_a_softmax_over_the_slots(per_graph):
         assert_close(found[node], weight / weight.sum())
 
 
+@pytest.mark.parametrize("dtype", LOW_PRECISION)
+@pytest.mark.parametrize("per_graph", [False, True])
+def test_shares_are_rounded_once(dtype, per_graph):
+    x, ptr = torch.randn(20, 8).to(dtype), torch.tensor([0, 8, 20])
+    anchors = torch.randn(*((2,) if per_graph else ()), 5, 8).to(dtype)
+    exact = shares(x.float(), anchors.float(), ptr)
+    assert torch.equal(shares(x, anchors, ptr), exact.to(dtype))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(shares(x.float(), anchors.float(), ptr), exact)
+
+
 @pytest.mark.parametrize("low_memory", [False, True])
 def test_autocast_lowers_no_precision_inside(low_memory):
     x, anchors, ptr = torch.randn(50, 8), torch.randn(4, 8), torch.tensor([0, 20, 50])

@@ -79,9 +79,6 @@ def test_graphs_of_any_sizes(sizes, seed, case, low_memory):
     testing.assert_agrees_with_reference(pool, graphs)
 
 
-# The culprits -------------------------------------------------------------------------------------
-
-
 def sums(x: Tensor, index: Tensor, dim_size: int) -> Tensor:
     return x.new_zeros(dim_size, x.shape[1]).index_add(0, index, x)
 
@@ -126,6 +123,10 @@ def sum_with_a_wrong_backward(x, index, *, dim_size):
     return sums(Halved.apply(x), index, dim_size)
 
 
+def nan_for_everybody(x, index, *, dim_size):
+    return sums(x, index, dim_size) * (x - x).sum().sqrt()  # an infinite slope, times zero
+
+
 def sum_from_differences_of_running_sums(x, index, *, dim_size):
     """Right in float64, and drowned by rounding in float32 once the running sum is large."""
     running = torch.cat([x.new_zeros(1, x.shape[1]), (x + 1e5).cumsum(dim=0)])
@@ -160,6 +161,7 @@ class Forgetful(nn.Module):
         (testing.assert_order_free, nodes_weighted_by_position, "order of the nodes"),
         (testing.assert_company_free, mean_over_padded_length, "changes with its batch"),
         (testing.assert_isolated, difference_from_the_batch_mean, "pulls on nodes of other"),
+        (testing.assert_isolated, nan_for_everybody, "pulls on nodes of other"),
         (testing.assert_empty_graph_finite, mean_that_divides_by_zero, "is not finite"),
         (testing.assert_empty_graph_finite, graphs_counted_by_their_nodes, "1 graphs gave 0"),
         (
@@ -182,6 +184,31 @@ def test_the_state_law_catches_what_is_not_saved():
         testing.assert_state_round_trip(Forgetful())
 
 
+def test_the_state_law_needs_a_reset_that_resets():
+    class Stubborn(Forgetful):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.ones(()))
+            self.direction = torch.ones(3, dtype=torch.float64)
+
+        def reset_parameters(self):
+            pass
+
+    with pytest.raises(AssertionError, match="reset_parameters of Stubborn changes nothing"):
+        testing.assert_state_round_trip(Stubborn())
+
+
+def test_a_pooling_that_ignores_its_nodes_is_isolated():
+    testing.assert_isolated(lambda x, index, *, dim_size: torch.ones(dim_size, 2), channels=3)
+
+
+def test_the_laws_leave_the_generator_of_the_caller_alone():
+    pool = lfds.LFDSPool(3, lfds.Loop(5))
+    before = torch.get_rng_state()
+    testing.assert_order_free(pool)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 @pytest.mark.parametrize("law", GENERAL, ids=lambda law: law.__name__)
 def test_a_plain_sum_keeps_the_general_laws(law):
     law(lambda x, index, *, dim_size: sums(x, index, dim_size), channels=3)
@@ -192,7 +219,7 @@ def test_the_company_law_finds_what_padding_does_to_pyg():
     testing.assert_order_free(aggr.MaxAggregation(), channels=3)
     for leaking in (aggr.LSTMAggregation(3, 4), aggr.GRUAggregation(3, 4)):
         with pytest.raises(AssertionError, match="changes with its batch"):
-            testing.assert_company_free(leaking, channels=3)
+            testing.assert_company_free(leaking)
 
 
 def test_the_order_law_for_poolings_that_need_a_sorted_index():

@@ -5,6 +5,7 @@ import torch
 
 import lfds
 from lfds.nn import pooling
+from lfds.nn.projection import place
 from lfds.nn.structures.base import SlotActivation
 from lfds.nn.structures.spectrum import SpectralLayer
 from lfds.testing import assert_agrees_with_reference
@@ -24,25 +25,27 @@ def test_the_right_pooling_agrees(pool):
     assert_agrees_with_reference(pool)
 
 
-def softmax_over_nodes(x, anchors, ptr, **options):
+def softmax_over_nodes(batch, anchors, reduction, low_memory):
+    x, ptr, _ = batch
     parts = x.split(ptr.diff().tolist())
     return torch.stack([(part @ anchors.T).softmax(dim=0).T @ part for part in parts])
 
 
-def hard_assignment(x, anchors, ptr, **options):
+def hard_assignment(batch, anchors, reduction, low_memory):
+    x, ptr, _ = batch
     share = torch.nn.functional.one_hot((x @ anchors.T).argmax(-1), len(anchors)).to(x.dtype)
     sizes = ptr.diff().tolist()
     parts = zip(share.split(sizes), x.split(sizes), strict=True)
     return torch.stack([own.T @ nodes for own, nodes in parts])
 
 
-def mean_for_sum(x, anchors, ptr, *, reduction, low_memory):
-    return lfds.nn.distribute(x, anchors, ptr, reduction="mean")
+def mean_for_sum(batch, anchors, reduction, low_memory):
+    return place(batch, anchors, "mean", low_memory)
 
 
 @pytest.mark.parametrize("culprit", [softmax_over_nodes, hard_assignment, mean_for_sum])
 def test_another_projection(pool, culprit, monkeypatch):
-    monkeypatch.setattr(pooling, "distribute", culprit)
+    monkeypatch.setattr(pooling, "place", culprit)
     assert_caught(pool)
 
 
@@ -61,6 +64,16 @@ def test_norm_before_relu(pool, monkeypatch):
 
 def test_a_loop_that_is_open(pool, monkeypatch):
     monkeypatch.setattr(lfds.Loop, "sum_of_neighbours", lfds.Sequence.sum_of_neighbours)
+    assert_caught(pool)
+
+
+@pytest.mark.parametrize("structure", [lfds.Image(4, 4), lfds.Array(6)], ids=["image", "array"])
+def test_a_convolution_that_wraps_around(structure):
+    pool = lfds.LFDSPool(3, structure)
+    for layer in pool.layers:
+        convolution = layer.convolution
+        kind, size = type(convolution), convolution.kernel_size
+        layer.convolution = kind(3, 3, size, padding="same", padding_mode="circular")
     assert_caught(pool)
 
 
@@ -110,3 +123,15 @@ def test_only_our_pooling_has_a_reference():
 
     with pytest.raises(TypeError, match="only an LFDSPool has this reference"):
         assert_agrees_with_reference(Plain())
+
+
+def test_a_structure_of_ones_own_has_no_reference():
+    class Lonely(lfds.nn.GraphStructure):
+        adjacency = None
+        symmetries = lfds.Loop.symmetries
+
+        def sum_of_neighbours(self, slots):
+            return 0 * slots
+
+    with pytest.raises(TypeError, match="no slow reference of Lonely"):
+        assert_agrees_with_reference(lfds.LFDSPool(3, Lonely(4)))

@@ -7,6 +7,7 @@ from lfds.nn.projection import REDUCTIONS, distribute, shares
 from lfds.nn.structures import (
     STRUCTURES,
     Array,
+    GraphStructure,
     Image,
     LatentGraph,
     LatentLayer,
@@ -15,6 +16,7 @@ from lfds.nn.structures import (
     Loop,
     Sequence,
     Structure,
+    Symmetry,
 )
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Array",
     "FixedAnchors",
     "GeneratedAnchors",
+    "GraphStructure",
     "Image",
     "LFDSPool",
     "LatentGraph",
@@ -35,6 +38,7 @@ __all__ = [
     "MixtureAnchors",
     "Sequence",
     "Structure",
+    "Symmetry",
     "check_batch",
     "distribute",
     "penalty",

@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lfds.nn.checks import check_count
+
 
 class Anchors(nn.Module, ABC):
     """Where the anchors come from.
@@ -24,7 +26,8 @@ class Anchors(nn.Module, ABC):
 
     def __init__(self, channels: int, num_slots: int) -> None:
         super().__init__()
-        self.channels, self.num_slots = channels, num_slots
+        self.channels = check_count("channels", channels)
+        self.num_slots = check_count("num_slots", num_slots)
 
     @abstractmethod
     def reset_parameters(self) -> None:
@@ -48,6 +51,11 @@ class FixedAnchors(Anchors):
 
     def __init__(self, channels: int, num_slots: int, initial: Tensor | None = None) -> None:
         super().__init__(channels, num_slots)
+        if initial is not None and initial.shape != (num_slots, channels):
+            raise ValueError(
+                f"anchors must be [{num_slots}, {channels}], a row for each slot, got "
+                f"{list(initial.shape)}; pass as many anchors as slots, or another structure"
+            )
         self._initial = None if initial is None else initial.detach().clone()
         self.matrix = nn.Parameter(torch.empty(num_slots, channels))
         self.reset_parameters()
@@ -83,7 +91,8 @@ class GeneratedAnchors(Anchors):
 
     def __init__(self, channels: int, num_slots: int, hidden: int | None = None) -> None:
         super().__init__(channels, num_slots)
-        self.hidden = nn.Linear(channels, channels if hidden is None else hidden)
+        width = channels if hidden is None else check_count("hidden", hidden)
+        self.hidden = nn.Linear(channels, width)
         self.output = nn.Linear(self.hidden.out_features, num_slots * channels)
         self.reset_parameters()
 
@@ -122,8 +131,7 @@ class MixtureAnchors(Anchors):
 
     def __init__(self, channels: int, num_slots: int, candidates: int = 4) -> None:
         super().__init__(channels, num_slots)
-        if candidates < 1:
-            raise ValueError(f"candidates must be at least 1, got {candidates}")
+        check_count("candidates", candidates)
         self.matrices = nn.Parameter(torch.empty(candidates, num_slots, channels))
         self.hidden = nn.Linear(channels, channels)
         self.output = nn.Linear(channels, candidates)

@@ -38,6 +38,3 @@ class MaxBlend(nn.Module):
     ) -> Float[Tensor, "graphs slots channels"]:
         own, largest = self.factors.to(slots.dtype).unbind()
         return own * slots + (largest * x_max)[:, None, :]
-
-    def extra_repr(self) -> str:
-        return "{:.2f} slots + {:.2f} max".format(*self.factors.tolist())

@@ -1,28 +1,60 @@
 """What may be handed to a pooling, and the words for what may not.
 
-Shapes and dtypes are always checked.  The *values* of ``index`` and ``ptr`` are checked in eager
-mode on the CPU, where looking at them costs a fraction of a percent; on an accelerator a look would
-stall the device, and under ``torch.compile`` or ``torch.export`` it would break the graph.
+Shapes, dtypes and options are always checked.  The *values* of ``index`` and ``ptr`` are checked in
+eager mode on the CPU, where looking at them costs a fraction of a percent, and by the compiled
+operator when it runs there; while tracing there are no values, and on an accelerator a look would
+stall the device.
 Features are never scanned in advance: a value that is not finite turns its graph's first pooled
 number into NaN, so one number per graph is looked at (see :func:`check_finite`).
 Whoever wants everything checked on any device calls :func:`check_batch`.
 """
 
+import operator
+from typing import Any
+
 import torch
 from torch import Tensor
 
+from lfds.nn.mode import values_may_be_read
+
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+LOW_PRECISION = (torch.float16, torch.bfloat16)
 
 
-def values_may_be_read(tensor: Tensor) -> bool:
-    """Whether looking at the values of ``tensor`` is cheap here, and allowed at all."""
-    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()
+def check_count(name: str, value: Any, *, least: int = 1) -> int:
+    """Return ``value`` as an integer of at least ``least``."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        count = None
+    if count is None or isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    if count < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return count
 
 
-def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
-    """``x`` is a floating-point matrix with one row per node and ``channels`` columns."""
+def check_number(name: str, value: Any) -> float:
+    """Return ``value`` as a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return ``value``, which is True or False and nothing that only counts as such."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def check_nodes(x: Tensor, dim: int = -2) -> None:
+    """``x`` is a floating-point matrix with one row per node."""
     if not isinstance(x, Tensor):
-        raise TypeError(f"x must be a tensor [nodes, channels], got {type(x).__name__}")
+        raise TypeError(
+            f"x must be a tensor [nodes, channels], got {type(x).__name__}; "
+            "convert: torch.as_tensor(x)"
+        )
     if x.dim() != 2:
         raise ValueError(
             f"x must have two dimensions [nodes, channels], got {list(x.shape)}; "
@@ -32,6 +64,13 @@ def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
         raise ValueError(f"dim must be the node dimension of x, 0 or -2, got {dim}; transpose x")
     if not x.is_floating_point():
         raise TypeError(f"x must be of a floating-point dtype, got {x.dtype}; convert: x.float()")
+    if x.layout != torch.strided:
+        raise TypeError(f"x must be dense, got {x.layout}; convert: x.to_dense()")
+
+
+def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
+    """``x`` is a floating-point matrix with one row per node and ``channels`` columns."""
+    check_nodes(x, dim)
     if x.shape[1] != channels:
         raise ValueError(
             f"x must have {channels} channels, got {x.shape[1]} (shape {list(x.shape)}); "
@@ -39,21 +78,33 @@ def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
         )
 
 
+def check_num_graphs(dim_size: Any) -> None:
+    """``dim_size`` counts graphs, or is left out."""
+    if dim_size is not None and not isinstance(dim_size, torch.SymInt):
+        check_count("dim_size", dim_size, least=0)
+
+
 def check_index(index: Tensor, num_nodes: int, num_graphs: int | None) -> None:
     """``index`` names the graph of every node, from 0 to ``num_graphs - 1``, in any order."""
+    check_index_shape(index, num_nodes)
+    if values_may_be_read(index):
+        check_index_values(index, num_graphs)
+
+
+def check_index_shape(index: Tensor, num_nodes: int) -> None:
+    """The half of :func:`check_index` that reads no values."""
     _check_integer_vector("index", index)
     if index.shape[0] != num_nodes:
         raise ValueError(
             f"index must name a graph for each of the {num_nodes} rows of x, "
             f"got {index.shape[0]} entries"
         )
-    if index.shape[0] == 0 or not values_may_be_read(index):
-        return
-    check_index_values(index, num_graphs)
 
 
 def check_index_values(index: Tensor, num_graphs: int | None) -> None:
     """The half of :func:`check_index` that reads the values."""
+    if index.numel() == 0:
+        return
     smallest, largest = (int(bound) for bound in index.aminmax())
     if smallest < 0:
         node = int((index < 0).nonzero()[0])
@@ -69,7 +120,7 @@ def check_index_values(index: Tensor, num_graphs: int | None) -> None:
         )
 
 
-def check_ptr(ptr: Tensor, num_nodes: int, num_graphs: int | None) -> None:
+def check_ptr(ptr: Tensor, num_nodes: int, num_graphs: int | None = None) -> None:
     """``ptr`` starts at 0, never goes down, and ends at the number of nodes."""
     _check_integer_vector("ptr", ptr)
     if ptr.shape[0] == 0:
@@ -104,10 +155,8 @@ def check_ptr_values(ptr: Tensor, num_nodes: int) -> None:
 
 
 def check_agreement(index: Tensor, ptr: Tensor) -> None:
-    """Where both are given, ``index`` must say what ``ptr`` says."""
-    if not values_may_be_read(index):
-        return
-    expected = torch.repeat_interleave(ptr.diff())
+    """Where both are given, ``index`` must say what ``ptr`` says; reads the values."""
+    expected = torch.repeat_interleave(ptr.long().diff())
     differs = (index != expected).nonzero()
     if differs.numel():
         node = int(differs[0])
@@ -117,16 +166,21 @@ def check_agreement(index: Tensor, ptr: Tensor) -> None:
         )
 
 
-def check_anchors(x: Tensor, anchors: Tensor, ptr: Tensor) -> None:
+def check_anchors(x: Tensor, anchors: Tensor, num_graphs: int) -> None:
     """``anchors`` is [slots, channels], or [graphs, slots, channels], of the dtype of ``x``."""
+    if not isinstance(anchors, Tensor):
+        raise TypeError(
+            f"anchors must be a tensor [slots, channels], got {type(anchors).__name__}; "
+            "convert: torch.as_tensor(anchors)"
+        )
     if anchors.dim() not in (2, 3) or anchors.shape[-1] != x.shape[1]:
         raise ValueError(
             f"anchors must be [slots, {x.shape[1]}] or [graphs, slots, {x.shape[1]}] to meet "
             f"x of shape {list(x.shape)}, got {list(anchors.shape)}"
         )
-    if anchors.dim() == 3 and anchors.shape[0] != ptr.shape[0] - 1:
+    if anchors.dim() == 3 and anchors.shape[0] != num_graphs:
         raise ValueError(
-            f"anchors must hold one matrix for each of the {ptr.shape[0] - 1} graphs of ptr, "
+            f"anchors must hold one matrix for each of the {num_graphs} graphs of ptr, "
             f"got {anchors.shape[0]}"
         )
     if anchors.shape[-2] == 0:
@@ -138,38 +192,55 @@ def check_anchors(x: Tensor, anchors: Tensor, ptr: Tensor) -> None:
         )
 
 
-def check_finite(x: Tensor, slots: Tensor, ptr: Tensor) -> None:
+def check_finite(
+    slots: Tensor, x: Tensor, anchors: Tensor, ptr: Tensor, order: Tensor | None
+) -> None:
     """No value of ``x`` is infinite or NaN, judged by what was pooled from it.
 
     One bad value makes a node's whole row of shares NaN, and with it every number pooled from its
-    graph, so the first number of each graph tells.
+    graph, so the first number of each graph tells.  In low precision a sum may also overflow in
+    one slot and not in another: there all slots are looked at.
+
+    Args:
+        slots: What was pooled, [graphs, slots, channels].
+        x: The nodes it was pooled from, graph after graph.
+        anchors: By what they were shared out.
+        ptr: Where each graph begins.
+        order: Where each node stood in the input, if nodes were moved.
     """
     if slots.numel() == 0 or not values_may_be_read(slots):
         return
-    sentinel = slots.detach()[:, 0, 0]
-    if sentinel.isfinite().all():
+    looked_at = slots.detach() if slots.dtype in LOW_PRECISION else slots.detach()[:, :1, 0]
+    finite = looked_at.flatten(1).isfinite().all(dim=1)
+    if finite.all():
         return
-    check_finite_features(x, ptr)
-    graph = int((~sentinel.isfinite()).nonzero()[0])
+    check_finite_features(x, ptr, order)
+    if not anchors.detach().isfinite().all():
+        raise ValueError(
+            "anchors must be finite, got infinite or NaN values: training has diverged; "
+            "lower the learning rate, and start again from reset_parameters()"
+        )
     raise ValueError(
-        f"x is finite, but pooling graph {graph} overflows {x.dtype} (largest value "
-        f"{float(x.detach().abs().max()):.3g}); normalise the features, check that the anchors "
-        "are finite, or use reduction='mean'"
+        f"x is finite, but pooling graph {int((~finite).nonzero()[0])} overflows {x.dtype} "
+        f"(largest value {float(x.detach().abs().max()):.3g}); normalise the features, "
+        "use reduction='mean', or a wider dtype"
     )
 
 
-def check_finite_features(x: Tensor, ptr: Tensor) -> None:
+def check_finite_features(x: Tensor, ptr: Tensor, order: Tensor | None) -> None:
     """Every value of ``x`` is finite; reads all of ``x``."""
-    x = x.detach()
-    bad = (~x.isfinite()).nonzero()
+    finite = x.detach().isfinite()
+    bad = (~finite.all(dim=1)).nonzero()[:, 0]
     if bad.numel() == 0:
         return
-    node, channel = bad[0].tolist()
-    graph = int(torch.searchsorted(ptr, node, right=True)) - 1
+    row = int(bad[0])
+    channel = int((~finite[row]).nonzero()[0])
+    graph = int(torch.searchsorted(ptr, row, right=True)) - 1
+    node = row if order is None else int(order[row])
     raise ValueError(
-        f"x must be finite, got {float(x[node, channel])} at node {node}, channel {channel} "
-        f"(graph {graph}); {len({row for row, _ in bad.tolist()})} of {x.shape[0]} nodes are "
-        "affected: clean the input, or lower the learning rate if it was finite before"
+        f"x must be finite, got {float(x.detach()[row, channel])} at node {node}, "
+        f"channel {channel} (graph {graph}); {bad.numel()} of {x.shape[0]} nodes are affected: "
+        "clean the input, or lower the learning rate if it was finite before"
     )
 
 
@@ -191,20 +262,28 @@ def check_batch(
         dim_size: Number of graphs.
     """
     check_features(x, channels)
-    where = torch.tensor([0, x.shape[0]], device=x.device)
+    check_num_graphs(dim_size)
+    where, order = torch.tensor([0, x.shape[0]], device=x.device), None
     if ptr is not None:
         check_ptr(ptr, x.shape[0], dim_size)
         check_ptr_values(ptr, x.shape[0])
-        where = ptr
+        where = ptr.long()
     if index is not None:
-        check_index(index, x.shape[0], dim_size)
+        check_index_shape(index, x.shape[0])
         check_index_values(index, dim_size)
-    check_finite_features(x, where)
+        if ptr is not None:
+            check_agreement(index, ptr)
+        grouped, order = torch.sort(index.long(), stable=True)
+        where = torch.searchsorted(grouped, torch.arange(int(index.max()) + 2 if len(index) else 1))
+    check_finite_features(x if order is None else x[order], where, order)
 
 
 def _check_integer_vector(name: str, tensor: Tensor) -> None:
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"{name} must be a tensor of integers, got {type(tensor).__name__}")
+        raise TypeError(
+            f"{name} must be a tensor of integers, got {type(tensor).__name__}; "
+            f"convert: torch.as_tensor({name})"
+        )
     if tensor.dtype not in INTEGERS:
         raise TypeError(
             f"{name} must be of an integer dtype, got {tensor.dtype}; convert: {name}.long()"

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lfds.nn.checks import check_number
+
 
 def drop_slots(
     slots: Float[Tensor, "graphs slots channels"], p: float
@@ -29,7 +31,7 @@ class SlotDropout(nn.Module):
 
     def __init__(self, p: float) -> None:
         super().__init__()
-        if not 0 <= p < 1:
+        if not 0 <= check_number("slot_dropout", p) < 1:
             raise ValueError(
                 f"slot_dropout must be at least 0 and below 1, got {p}; 0 switches it off"
             )

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from lfds.nn.mode import only_basic_operations
 from lfds.nn.ragged import index_from_ptr
 
 
@@ -21,7 +22,7 @@ def ragged_max(
     """
     # The loop over graphs is several times faster on the CPU than torch's segment and scatter
     # reductions, which walk the columns one by one; elsewhere a loop would launch a kernel a graph.
-    if x.device.type == "cpu" and not torch.onnx.is_in_onnx_export():
+    if x.device.type == "cpu" and not only_basic_operations():
         largest: Tensor = torch.ops.lfds.ragged_max(x, ptr)
         return largest
     return _scattered_max(x, ptr)
@@ -41,7 +42,6 @@ torch.library.define(
 )
 
 
-@torch.library.impl("lfds::ragged_max", "default")
 def _ragged_max(x: Tensor, ptr: Tensor) -> Tensor:
     sizes = ptr.diff().tolist()
     out = x.new_zeros(len(sizes), x.shape[1])
@@ -55,20 +55,17 @@ def _ragged_max_shape(x: Tensor, ptr: Tensor) -> Tensor:
     return x.new_empty(ptr.shape[0] - 1, x.shape[1])
 
 
-@torch.library.impl("lfds::ragged_max_backward", "default")
 def _ragged_max_backward(grad: Tensor, out: Tensor, x: Tensor, ptr: Tensor) -> Tensor:
     sizes = ptr.diff().tolist()
-    attained = torch.empty_like(x, dtype=torch.bool)
-    for nodes, result, hits in zip(
-        x.split(sizes), out.unbind(), attained.split(sizes), strict=True
-    ):
-        torch.eq(nodes, result, out=hits)
-    node, channel = attained.nonzero(as_tuple=True)
-    graph = torch.searchsorted(ptr, node, right=True) - 1
-    winners = torch.zeros_like(grad, dtype=torch.long)
-    winners.index_put_((graph, channel), winners.new_ones(()), accumulate=True)
-    grad_x = torch.zeros_like(x)
-    grad_x[node, channel] = (grad / winners.clamp(min=1))[graph, channel]
+    grad_x = torch.empty_like(x)
+    parts = grad_x.split(sizes)
+    for nodes, largest, part in zip(x.split(sizes), out.unbind(), parts, strict=True):
+        torch.eq(nodes, largest, out=part)  # one where the maximum is attained, zero elsewhere
+    if int(grad_x.count_nonzero()) > int((ptr.diff() > 0).sum()) * x.shape[1]:
+        for part in parts:
+            part /= part.sum(dim=0, dtype=torch.float64).clamp(min=1)
+    for part, pull in zip(parts, grad.unbind(), strict=True):
+        part *= pull
     return grad_x
 
 
@@ -84,6 +81,8 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
     return torch.ops.lfds.ragged_max_backward(grad, *ctx.saved_tensors), None
 
 
+torch.library.impl("lfds::ragged_max", "default", _ragged_max)
+torch.library.impl("lfds::ragged_max_backward", "default", _ragged_max_backward)
 torch.library.register_fake("lfds::ragged_max", _ragged_max_shape)
 torch.library.register_fake("lfds::ragged_max_backward", _ragged_max_backward_shape)
 torch.library.register_autograd("lfds::ragged_max", _backward, setup_context=_keep)

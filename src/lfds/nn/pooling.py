@@ -1,7 +1,7 @@
 """The pooling layer: nodes on a structure, the structure through its network, one vector out."""
 
 import difflib
-from typing import Any, final
+from typing import final
 
 import torch
 from jaxtyping import Float
@@ -10,10 +10,11 @@ from torch_geometric.nn.aggr import Aggregation
 
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors
 from lfds.nn.blend import MaxBlend
-from lfds.nn.checks import check_features
+from lfds.nn.checks import check_count, check_features, check_flag
 from lfds.nn.dropout import SlotDropout
 from lfds.nn.maximum import ragged_max
-from lfds.nn.projection import REDUCTIONS, Reduction, distribute, shares
+from lfds.nn.mode import autocasts
+from lfds.nn.projection import REDUCTIONS, Reduction, place, shares
 from lfds.nn.ragged import Ragged, ragged
 from lfds.nn.structures import STRUCTURES, Structure
 
@@ -74,17 +75,16 @@ class LFDSPool(Aggregation):
         low_memory: bool = False,
     ) -> None:
         super().__init__()
-        _check_count("channels", channels)
-        _check_count("depth", depth)
+        channels, depth = check_count("channels", channels), check_count("depth", depth)
         if reduction not in REDUCTIONS:
             raise ValueError(_unknown("reduction", reduction, REDUCTIONS))
         self.channels, self.depth = channels, depth
         self.out_channels = depth * channels
         self.reduction: Reduction = reduction
-        self.low_memory = low_memory
+        self.low_memory = check_flag("low_memory", low_memory)
         self.structure = make_structure(structure)
         self.anchors = make_anchors(anchors, channels, self.structure)
-        self.blend = MaxBlend() if blend else None
+        self.blend = MaxBlend() if check_flag("blend", blend) else None
         self.slot_dropout = SlotDropout(slot_dropout)
         self.layers = nn.ModuleList(self.structure.layer(channels) for _ in range(depth))
 
@@ -118,7 +118,7 @@ class LFDSPool(Aggregation):
         check_features(x, self.channels, dim)
         batch = ragged(x, index, ptr, dim_size)
         if batch.ptr.shape[0] == 1:  # no graphs; batch norm would have nothing to norm by
-            return x.new_zeros(0, self.out_channels)
+            return x.sum().expand(0, self.out_channels)
         slots: Tensor = self.slot_dropout(self.place(batch))
         vectors = []
         for layer in self.layers:
@@ -129,13 +129,8 @@ class LFDSPool(Aggregation):
     def place(self, batch: Ragged) -> Float[Tensor, "graphs slots channels"]:
         """Put the nodes of a batch on the slots, before the slots talk."""
         x_max = self._largest(batch)
-        slots = distribute(
-            batch.x,
-            self._anchors_for(batch, x_max),
-            batch.ptr,
-            reduction=self.reduction,
-            low_memory=self.low_memory,
-        )
+        anchors = self._anchors_for(batch, x_max)
+        slots = place(batch, anchors, self.reduction, self.low_memory)
         if self.blend is None:
             return slots
         blended: Tensor = self.blend(slots, x_max)
@@ -171,9 +166,7 @@ class LFDSPool(Aggregation):
     def _anchors_for(self, batch: Ragged, x_max: Tensor | None) -> Tensor:
         anchors: Tensor = self.anchors(x_max)
         # Autocast does not see into our operator: the nodes decide the precision.
-        if torch.is_autocast_enabled(batch.x.device.type):
-            return anchors.to(batch.x.dtype)
-        return anchors
+        return anchors.to(batch.x.dtype) if autocasts(batch.x) else anchors
 
     def __repr__(self) -> str:
         return (
@@ -189,8 +182,9 @@ def penalty(model: nn.Module) -> Float[Tensor, ""]:
     Add it to the loss of any network that contains an :class:`LFDSPool`:
     ``loss = cross_entropy(model(batch), y) + lfds.nn.penalty(model)``.
     """
-    due = [module.penalty() for module in model.modules() if isinstance(module, Structure)]
-    return torch.stack(due).sum() if due else torch.zeros(())
+    # One by one: a zero on the CPU may be added to what is due on another device.
+    due = (module.penalty() for module in model.modules() if isinstance(module, Structure))
+    return sum(due, start=torch.zeros(()))
 
 
 def make_structure(structure: str | Structure) -> Structure:
@@ -219,27 +213,19 @@ def make_anchors(anchors: str | Tensor | Anchors, channels: int, structure: Stru
         return ANCHORS[anchors](channels, num_slots)
     if not isinstance(anchors, Tensor | Anchors):
         raise TypeError(
-            f"anchors must be a name ({', '.join(ANCHORS)}), a matrix [slots, channels] or an "
+            f"anchors must be a name ({', '.join(ANCHORS)}), a tensor [slots, channels] or an "
             f"Anchors module, got {type(anchors).__name__}"
         )
-    given = (
-        tuple(anchors.shape)
-        if isinstance(anchors, Tensor)
-        else (anchors.num_slots, anchors.channels)
-    )
-    if given != (num_slots, channels):
+    if isinstance(anchors, Tensor):
+        given = list(anchors.shape)
+    else:
+        given = [anchors.num_slots, anchors.channels]
+    if given != [num_slots, channels]:
         raise ValueError(
             f"anchors must be [{num_slots}, {channels}], a row for each slot of {structure}, "
-            f"got {list(given)}; pass as many anchors as slots, or another structure"
+            f"got {given}; pass as many anchors as slots, or another structure"
         )
     return FixedAnchors(channels, num_slots, anchors) if isinstance(anchors, Tensor) else anchors
-
-
-def _check_count(name: str, value: Any) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
 
 
 def _unknown(option: str, value: object, known: tuple[str, ...]) -> str:

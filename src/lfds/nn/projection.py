@@ -6,9 +6,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from lfds.nn.checks import check_anchors, check_finite, check_ptr
-from lfds.nn.operator import LEAST_MASS
-from lfds.nn.ragged import index_from_ptr
+from lfds.nn.checks import check_anchors, check_finite, check_flag, check_nodes, check_ptr
+from lfds.nn.mode import only_basic_operations, own_precision, values_may_be_read, working_dtype
+from lfds.nn.operator import LEAST_MASS, run_distribute
+from lfds.nn.ragged import Ragged, index_from_ptr
 
 Reduction = Literal["sum", "mean", "mass"]
 REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
@@ -30,13 +31,26 @@ def shares(
         anchors: One :math:`\mathbf{w}_k` for each slot, the same for all graphs, or per graph.
         ptr: Where each graph begins; needed only for anchors per graph.
     """
+    check_nodes(x)
     if ptr is None:
         ptr = torch.tensor([0, x.shape[0]], device=x.device)
-    check_anchors(x, anchors, ptr)
+    check_ptr(ptr, x.shape[0])
+    check_anchors(x, anchors, ptr.shape[0] - 1)
+    with own_precision(x):
+        logits = _logits(x.to(working_dtype(x)), anchors.to(working_dtype(x)), ptr)
+        return logits.softmax(dim=-1).to(x.dtype)
+
+
+def _logits(x: Tensor, anchors: Tensor, ptr: Tensor) -> Tensor:
     if anchors.dim() == 2:
-        return (x @ anchors.mT).softmax(dim=-1)
+        return x @ anchors.mT
+    if values_may_be_read(ptr):
+        parts = zip(x.split(ptr.diff().tolist()), anchors, strict=True)
+        return torch.cat(
+            [x.new_empty(0, anchors.shape[1]), *(part @ own.mT for part, own in parts)]
+        )
     own = anchors[index_from_ptr(ptr, x.shape[0])]
-    return (own @ x[:, :, None])[:, :, 0].softmax(dim=-1)
+    return (own @ x[:, :, None])[:, :, 0]
 
 
 def distribute(
@@ -59,7 +73,8 @@ def distribute(
         ptr: Row of ``x`` at which each graph begins, then the number of rows.
         reduction: What to divide by. ``"sum"``: :math:`c = 1`, as in the paper, so that large
             graphs give large values. ``"mean"``: the number of nodes of the graph. ``"mass"``:
-            :math:`c_{gk} = \sum_{i \in g} p_{ik}`, what the slot received.
+            :math:`c_{gk} = \sum_{i \in g} p_{ik}`, what the slot received (at least
+            :math:`10^{-12}`: a slot that received less than that goes to zero).
         low_memory: Compute the shares again in the backward pass, some thousand nodes at a time,
             instead of keeping all of them. About a sixth more arithmetic; the extra memory no
             longer grows with the number of nodes.
@@ -73,29 +88,42 @@ def distribute(
         tensor([[0.2500, 0.2500],
                 [0.5000, 0.5000]])
     """
-    check_ptr(ptr, x.shape[0], None)
-    check_anchors(x, anchors, ptr)
+    check_nodes(x)
+    check_ptr(ptr, x.shape[0])
+    return place(Ragged(x, ptr, None), anchors, reduction, low_memory)
+
+
+def place(
+    batch: Ragged,
+    anchors: Float[Tensor, "... slots channels"],
+    reduction: Reduction,
+    low_memory: bool,
+) -> Float[Tensor, "graphs slots channels"]:
+    """:func:`distribute` for a batch that is known to be in order."""
+    x, ptr, order = batch
+    check_anchors(x, anchors, ptr.shape[0] - 1)
     if reduction not in REDUCTIONS:
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
-    if torch.onnx.is_in_onnx_export():
+    if only_basic_operations():
         return _distribute_plainly(x, anchors, ptr, reduction)
-    slots: Tensor
-    slots, _, _ = torch.ops.lfds.distribute(x, anchors, ptr, reduction, low_memory)
-    check_finite(x, slots, ptr)
+    slots = run_distribute(x, anchors, ptr, reduction, check_flag("low_memory", low_memory))
+    check_finite(slots, x, anchors, ptr, order)
     return slots
 
 
 def _distribute_plainly(x: Tensor, anchors: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
-    """The definition in basic operations: what an ONNX file can hold."""
+    """The definition in basic operations: for ONNX files and the transforms of ``torch.func``."""
     share = shares(x, anchors, ptr)
-    graph = index_from_ptr(ptr, x.shape[0])
-    num_graphs = ptr.shape[0] - 1
     placed = (share[:, :, None] * x[:, None, :]).flatten(1)
-    total = x.new_zeros(num_graphs, placed.shape[1]).index_add(0, graph, placed)
-    total = total.view(num_graphs, share.shape[1], x.shape[1])
+    total = _sum_by_graph(placed, ptr).view(-1, share.shape[1], x.shape[1])
     if reduction == "mean":
         return total / ptr.diff().clamp(min=1)[:, None, None]
     if reduction == "mass":
-        mass = x.new_zeros(num_graphs, share.shape[1]).index_add(0, graph, share)
-        return total / mass.clamp(min=LEAST_MASS)[:, :, None]
+        return total / _sum_by_graph(share, ptr).clamp(min=LEAST_MASS)[:, :, None]
     return total
+
+
+def _sum_by_graph(rows: Tensor, ptr: Tensor) -> Tensor:
+    graph = index_from_ptr(ptr, rows.shape[0])[:, None].expand_as(rows)
+    # Not `index_add`: onnxruntime adds the rows of what that becomes in parallel, and loses some.
+    return rows.new_zeros(ptr.shape[0] - 1, rows.shape[1]).scatter_add(0, graph, rows)

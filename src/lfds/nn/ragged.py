@@ -10,7 +10,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from lfds.nn.checks import check_agreement, check_index, check_ptr, values_may_be_read
+from lfds.nn.checks import (
+    check_agreement,
+    check_index,
+    check_index_shape,
+    check_num_graphs,
+    check_ptr,
+)
+from lfds.nn.mode import is_traced, only_basic_operations, values_may_be_read
 
 
 class Ragged(NamedTuple):
@@ -42,11 +49,13 @@ def ragged(
         num_graphs: Number of graphs; by default one more than the largest of ``index``.
             Without ``index`` and ``ptr`` all nodes are one graph.
     """
+    check_num_graphs(num_graphs)
     if ptr is not None:
         check_ptr(ptr, x.shape[0], num_graphs)
         if index is not None:
-            check_index(index, x.shape[0], ptr.shape[0] - 1)
-            check_agreement(index, ptr)
+            check_index_shape(index, x.shape[0])
+            if values_may_be_read(index):
+                check_agreement(index, ptr)
         return Ragged(x, ptr.long(), None)
     if index is None:
         index = x.new_zeros(x.shape[0], dtype=torch.long)
@@ -58,7 +67,7 @@ def ragged(
 
 
 def _count_graphs(index: Tensor) -> int:
-    if torch.compiler.is_compiling():
+    if is_traced():
         raise ValueError(
             "dim_size must be given while compiling or exporting: the number of graphs cannot be "
             "read from index there; pass dim_size=num_graphs or ptr"
@@ -79,7 +88,7 @@ def _sort_by_graph(x: Tensor, index: Tensor, num_graphs: int) -> Ragged:
 def ptr_from_index(index: Int[Tensor, "nodes"], num_graphs: int) -> Int[Tensor, "{num_graphs}+1"]:
     """Where each graph begins, from a sorted ``index``."""
     starts = torch.arange(num_graphs + 1, device=index.device)
-    if torch.onnx.is_in_onnx_export():  # ONNX has no searchsorted
+    if only_basic_operations():  # ONNX has no searchsorted
         return (index[:, None] < starts).sum(dim=0)
     return torch.searchsorted(index, starts)
 
@@ -87,6 +96,6 @@ def ptr_from_index(index: Int[Tensor, "nodes"], num_graphs: int) -> Int[Tensor, 
 def index_from_ptr(ptr: Int[Tensor, "boundaries"], num_nodes: int) -> Int[Tensor, "{num_nodes}"]:
     """The graph of every node, from where each graph begins."""
     nodes = torch.arange(num_nodes, device=ptr.device)
-    if torch.onnx.is_in_onnx_export():
+    if only_basic_operations():
         return (nodes[:, None] >= ptr[1:]).sum(dim=1)
     return torch.searchsorted(ptr, nodes, right=True) - 1

@@ -30,10 +30,14 @@ def assert_agrees_with_reference(
     pool: LFDSPool, graphs: Sequence[Tensor] | None = None, *, seed: int = 0
 ) -> None:
     """The pooling must give what its equations give, node by node and slot by slot."""
+    if not isinstance(pool, LFDSPool):
+        raise TypeError(f"only an LFDSPool has this reference, got {type(pool).__name__}")
+    for part, known in ((pool.structure, LAYER_OF), (pool.anchors, ANCHORS_OF)):
+        if type(part) not in known:
+            raise TypeError(f"there is no slow reference of {type(part).__name__}")
     graphs = graphs_for(pool, graphs, None, seed)
     trial = ready(pool, pool.channels)
-    if not isinstance(trial, LFDSPool):
-        raise TypeError(f"only an LFDSPool has this reference, got {type(pool).__name__}")
+    assert isinstance(trial, LFDSPool)
     actual = trial(*collate(graphs), dim_size=len(graphs))
     expected = torch.stack([reference_pool(trial, graph) for graph in graphs])
     assert_close(actual, expected, msg=after("not what the equations say"))
@@ -69,9 +73,6 @@ def _distribute(x: Tensor, anchors: Tensor, reduction: str) -> Tensor:
     return slots / (len(x) if reduction == "mean" else mass[:, None])
 
 
-# Anchors ------------------------------------------------------------------------------------------
-
-
 def _fixed(anchors: FixedAnchors, x_max: Tensor) -> Tensor:
     return anchors.matrix
 
@@ -99,9 +100,6 @@ ANCHORS_OF: dict[type, Callable[..., Tensor]] = {
     GeneratedAnchors: _generated,
     MixtureAnchors: _mixture,
 }
-
-
-# Latent layers ------------------------------------------------------------------------------------
 
 
 def _f(values: Tensor, norm: nn.BatchNorm1d, channels: slice) -> Tensor:
@@ -155,7 +153,9 @@ def _on_learned_graph(slots: Tensor, layer: SpatialLayer, structure: LearnedGrap
 
 
 def _by_degree(adjacency: Tensor, normalized: bool) -> Tensor:
-    return torch.stack([row / row.sum() for row in adjacency]) if normalized else adjacency
+    if not normalized:
+        return adjacency
+    return torch.stack([row / row.sum() if row.sum() > 0 else row for row in adjacency])
 
 
 def _on_spectrum(slots: Tensor, layer: SpectralLayer, structure: LearnedSpectrum) -> Tensor:

@@ -12,9 +12,10 @@ def assert_symmetric(pool: LFDSPool, *, seed: int = 0) -> None:
 
     What the symmetries are, each structure says itself (``pool.structure.symmetries()``).
     """
-    trial = ready(pool, pool.channels)
-    if not isinstance(trial, LFDSPool):
+    if not isinstance(pool, LFDSPool):
         raise TypeError(f"only an LFDSPool has a structure, got {type(pool).__name__}")
+    trial = ready(pool, pool.channels)
+    assert isinstance(trial, LFDSPool)
     symmetries = list(trial.structure.symmetries())
     if not symmetries:
         raise AssertionError(f"{trial.structure} is too small to show its symmetry")

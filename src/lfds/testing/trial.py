@@ -39,8 +39,8 @@ def graphs_for(
     """The graphs given, in float64, or some that fit the pooling."""
     if graphs is not None:
         return [graph.double() for graph in graphs]
-    if channels is None:
-        channels = next((getattr(pool, name, None) for name in ("channels", "in_channels")), None)
+    for name in ("channels", "in_channels"):
+        channels = getattr(pool, name, None) if channels is None else channels
     if channels is None:
         raise ValueError(
             f"the width of {type(pool).__name__} is not known; pass channels= or graphs="
@@ -60,7 +60,9 @@ def ready(pool: Pooling, channels: int) -> Pooling:
     trial = copy.deepcopy(pool).double().train()
     generator = torch.Generator().manual_seed(1)
     x, index = collate(draw_graphs(channels, (40, 30), seed=1))
-    with torch.no_grad():
+    # Dropout draws from torch's own generator: on a fork of it, the caller's is left alone.
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
         for parameter in trial.parameters():
             nudge = torch.randn(parameter.shape, dtype=torch.float64, generator=generator)
             parameter.add_(0.1 * nudge)

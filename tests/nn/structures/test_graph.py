@@ -92,7 +92,10 @@ def test_the_mean_of_the_neighbours():
         (nx.DiGraph([(0, 1)]), ValueError, "symmetric"),
         (torch.tensor([[0.0, torch.nan], [torch.nan, 0]]), ValueError, "finite"),
         (torch.zeros(1, 1), ValueError, "at least 2"),
-        ("loop", TypeError, "tensor, a NumPy array, a SciPy sparse matrix or a NetworkX graph"),
+        (torch.ones(2, 2) * 1j, TypeError, r"real, got complex.*\.abs\(\)"),
+        (nx.Graph([("a", "b", {"weight": "x"})]), TypeError, "numbers as edge weights"),
+        ([[0, 1], [1]], TypeError, "a square of numbers"),
+        ("loop", TypeError, "a square of numbers: a tensor, a NumPy array"),
         (np.array([["a", "b"]] * 2), TypeError, "got ndarray"),
     ],
 )

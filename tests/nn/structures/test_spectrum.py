@@ -69,6 +69,19 @@ def test_a_frozen_basis_is_the_same_basis():
     assert spectrum.penalty().item() == 0
     spectrum.freeze()  # nothing left to do
     assert_close(spectrum.basis, basis)
+    assert not any(parameter.requires_grad for parameter in spectrum.parameters())
+
+
+def test_a_basis_that_was_told_not_to_learn_stays_so_in_copies():
+    spectrum = lfds.LearnedSpectrum(6, orthonormal="exact").requires_grad_(False)
+    for twin in (copy.deepcopy(spectrum), pickle.loads(pickle.dumps(spectrum))):
+        assert not any(parameter.requires_grad for parameter in twin.parameters())
+
+
+def test_reset_in_low_precision():
+    spectrum = lfds.LearnedSpectrum(6).bfloat16()
+    spectrum.reset_parameters()
+    assert distance_from_orthonormal(spectrum.basis.float()).item() < 1e-3
 
 
 def test_a_flat_response_is_no_filter():
@@ -85,5 +98,5 @@ def test_a_flat_response_is_no_filter():
 def test_wrong_options_are_refused():
     with pytest.raises(ValueError, match="'penalty' or 'exact', got 'qr'"):
         lfds.LearnedSpectrum(6, orthonormal="qr")
-    with pytest.raises(ValueError, match="must not be negative, got -1"):
+    with pytest.raises(ValueError, match="finite and not negative, got -1"):
         lfds.LearnedSpectrum(6, weight=-1.0)

@@ -9,6 +9,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from lfds.nn.checks import check_count
+
 
 class Structure(nn.Module, ABC):
     """A fixed set of slots, and how they are arranged.
@@ -25,16 +27,8 @@ class Structure(nn.Module, ABC):
 
     def __init__(self, num_slots: int) -> None:
         super().__init__()
-        if not isinstance(num_slots, int) or isinstance(num_slots, bool):
-            raise TypeError(
-                f"num_slots of {type(self).__name__} must be an integer, got {num_slots!r}"
-            )
-        if num_slots < 2:
-            raise ValueError(
-                f"num_slots of {type(self).__name__} must be at least 2, got {num_slots}; "
-                "with one slot there is nothing to arrange: use a mean or max pooling"
-            )
-        self.num_slots = num_slots
+        # With a single slot there is nothing to arrange.
+        self.num_slots = check_count(f"num_slots of {type(self).__name__}", num_slots, least=2)
 
     @abstractmethod
     def layer(self, channels: int) -> "LatentLayer":

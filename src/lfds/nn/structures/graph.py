@@ -1,7 +1,7 @@
 """Graphs that are given, not learned: a path, a cycle, and any other of the user's own."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 import torch
 from jaxtyping import Float
@@ -132,27 +132,41 @@ class LatentGraph(GraphStructure):
         yield Symmetry("renamed", order, renamed)
 
     def extra_repr(self) -> str:
-        edges = int(self.matrix.triu().count_nonzero())
-        return f"{self.num_slots} slots, {edges} edges"
+        if self.matrix.is_meta:
+            return super().extra_repr()
+        return f"{self.num_slots} slots, {int(self.matrix.triu().count_nonzero())} edges"
 
 
 def _as_matrix(adjacency: object) -> Tensor:
     if isinstance(adjacency, Tensor):
         dense = adjacency.to_dense() if adjacency.layout != torch.strided else adjacency
-        return dense.detach().clone().to(torch.get_default_dtype())
+        return _real(dense).detach().clone().to(torch.get_default_dtype())
     if hasattr(adjacency, "toarray"):
         adjacency = adjacency.toarray()
     elif hasattr(adjacency, "adjacency") and hasattr(adjacency, "nodes"):
-        import networkx as nx
-
-        adjacency = nx.to_numpy_array(adjacency)
+        adjacency = _from_networkx(adjacency)
     try:
-        return torch.as_tensor(adjacency).to(torch.get_default_dtype(), copy=True)
-    except (TypeError, ValueError, RuntimeError):
+        return _real(torch.as_tensor(adjacency)).to(torch.get_default_dtype(), copy=True)
+    except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(
-            "adjacency must be a tensor, a NumPy array, a SciPy sparse matrix or a NetworkX "
-            f"graph, got {type(adjacency).__name__}"
+            "adjacency must be a square of numbers: a tensor, a NumPy array, a SciPy sparse "
+            f"matrix or a NetworkX graph, got {type(adjacency).__name__} ({error})"
         ) from None
+
+
+def _from_networkx(graph: Any) -> object:
+    import networkx as nx
+
+    try:
+        return nx.to_numpy_array(graph)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"adjacency must have numbers as edge weights ({error})") from None
+
+
+def _real(matrix: Tensor) -> Tensor:
+    if matrix.is_complex():
+        raise TypeError("adjacency must be real, got complex numbers; take their .abs()")
+    return matrix
 
 
 def check_adjacency(matrix: Tensor) -> None:

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lfds.nn.checks import check_count
 from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
 
 
@@ -23,9 +24,9 @@ class Image(Structure):
     """
 
     def __init__(self, height: int = 8, width: int = 8, *, kernel_size: int = 3) -> None:
+        height = check_count("height of Image", height)
+        width = check_count("width of Image", width)
         super().__init__(height * width)
-        if min(height, width) < 1:
-            raise ValueError(f"height and width of Image must be positive, got {height}x{width}")
         check_kernel_size(kernel_size)
         self.height, self.width, self.kernel_size = height, width, kernel_size
 
@@ -74,10 +75,10 @@ class ImageLayer(LatentLayer):
 
 def check_kernel_size(kernel_size: int) -> None:
     """A kernel has a middle."""
-    if kernel_size < 1 or kernel_size % 2 == 0:
+    if check_count("kernel_size", kernel_size) % 2 == 0:
         raise ValueError(
-            f"kernel_size must be odd and positive, so that a slot is in the middle of what it "
-            f"sees, got {kernel_size}; use {max(1, kernel_size + 1)}"
+            f"kernel_size must be odd, so that a slot is in the middle of what it sees, "
+            f"got {kernel_size}; use {kernel_size + 1}"
         )
 
 

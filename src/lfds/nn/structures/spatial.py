@@ -35,6 +35,8 @@ class SpatialLayer(LatentLayer):
     .. math::
         \mathbf{Y} \leftarrow \mathbf{A}' f(\mathbf{Y} \boldsymbol{\Phi}_2)
                               + f(\mathbf{Y} \boldsymbol{\Phi}_1)
+
+    Paper: has the nodes X in the second term, which have another number of rows; Y must be meant.
     """
 
     def __init__(self, channels: int) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrizations import orthogonal
 from torch.nn.utils.parametrize import remove_parametrizations
 
+from lfds.nn.checks import check_number
 from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
 
 Orthonormality = Literal["penalty", "exact"]
@@ -42,8 +43,8 @@ class LearnedSpectrum(Structure):
         super().__init__(num_slots)
         if orthonormal not in get_args(Orthonormality):
             raise ValueError(f"orthonormal must be 'penalty' or 'exact', got {orthonormal!r}")
-        if not weight >= 0:
-            raise ValueError(f"weight of the penalty must not be negative, got {weight}")
+        if not 0 <= check_number("weight of the penalty", weight) < float("inf"):
+            raise ValueError(f"weight of the penalty must be finite and not negative, got {weight}")
         self.orthonormal, self.weight = orthonormal, weight
         self.frame = _Frame(num_slots)
         if orthonormal == "exact":
@@ -52,7 +53,9 @@ class LearnedSpectrum(Structure):
 
     def reset_parameters(self) -> None:
         # From a start that is not orthogonal the penalty stalls far from zero.
-        self._set_basis(nn.init.orthogonal_(torch.empty_like(self.basis)))
+        # Drawn in float32: torch has no QR decomposition in lower precisions.
+        start = nn.init.orthogonal_(torch.empty(self.num_slots, self.num_slots))
+        self._set_basis(start.to(self.basis))
 
     @torch.no_grad()
     def _set_basis(self, basis: Tensor) -> None:
@@ -67,10 +70,15 @@ class LearnedSpectrum(Structure):
         return self.frame.basis
 
     def freeze(self) -> None:
-        """Turn an exact basis into a plain matrix, as it is now: for export, after training."""
+        """Turn the basis into a plain matrix that learns no more, as it is now: for export.
+
+        A ``state_dict`` saved before does not fit a pooling frozen afterwards, nor the reverse.
+        """
         if self.orthonormal == "exact":
             remove_parametrizations(self.frame, "basis", leave_parametrized=True)
-            self.orthonormal, self.weight = "penalty", 0.0
+            self.orthonormal = "penalty"
+        self.frame.basis.requires_grad_(False)
+        self.weight = 0.0
 
     def penalty(self) -> Float[Tensor, ""]:
         r""":math:`\lambda \lVert \mathbf{U}'^\top \mathbf{U}' - \mathbf{I} \rVert_F^2`."""
@@ -92,7 +100,8 @@ class LearnedSpectrum(Structure):
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         # torch pickles no parametrized module; the recipe and its numbers say the same.
         if self.orthonormal == "exact":
-            return _rebuild, (self.num_slots, self.weight, self.training, self.state_dict())
+            learns = [parameter.requires_grad for parameter in self.parameters()]
+            return _rebuild, (self.num_slots, self.weight, self.training, learns, self.state_dict())
         return super().__reduce_ex__(protocol)
 
 
@@ -105,10 +114,12 @@ class _Frame(nn.Module):
 
 
 def _rebuild(
-    num_slots: int, weight: float, training: bool, state: dict[str, Tensor]
+    num_slots: int, weight: float, training: bool, learns: list[bool], state: dict[str, Tensor]
 ) -> LearnedSpectrum:
     structure = LearnedSpectrum(num_slots, orthonormal="exact", weight=weight)
     structure.load_state_dict(state, assign=True)
+    for parameter, flag in zip(structure.parameters(), learns, strict=True):
+        parameter.requires_grad_(flag)
     return structure.train(training)
 
 

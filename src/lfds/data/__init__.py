@@ -5,18 +5,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lfds.data.batch import Batch
+    from lfds.data.encodings.encoder import Encoder, EncodingSettings
     from lfds.data.errors import DataError
     from lfds.data.graphset import GraphSet
     from lfds.data.sources import load_dataset, read_any
+    from lfds.data.splits import Split, read_splits, save_splits, stratified_folds
 
-__all__ = ["Batch", "DataError", "GraphSet", "load_dataset", "read_any"]
+__all__ = [
+    "Batch",
+    "DataError",
+    "Encoder",
+    "EncodingSettings",
+    "GraphSet",
+    "Split",
+    "load_dataset",
+    "read_any",
+    "read_splits",
+    "save_splits",
+    "stratified_folds",
+]
 
 _HOMES = {
     "Batch": "lfds.data.batch",
     "DataError": "lfds.data.errors",
+    "Encoder": "lfds.data.encodings.encoder",
+    "EncodingSettings": "lfds.data.encodings.encoder",
     "GraphSet": "lfds.data.graphset",
+    "Split": "lfds.data.splits",
     "load_dataset": "lfds.data.sources",
     "read_any": "lfds.data.sources",
+    "read_splits": "lfds.data.splits",
+    "save_splits": "lfds.data.splits",
+    "stratified_folds": "lfds.data.splits",
 }
 
 

@@ -131,6 +131,16 @@ def test_nodes_of_any_memory_layout(layout):
     assert_close(distribute(odd, anchors, ptr), distribute(x, anchors, ptr))
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8])
+@pytest.mark.parametrize("low_memory", [False, True])
+def test_boundaries_in_any_whole_numbers(dtype, low_memory, monkeypatch):
+    monkeypatch.setattr(operator, "BLOCK", 2)
+    x, anchors, ptr = torch.randn(6, 8), torch.randn(2, 4, 8), torch.tensor([0, 2, 6])
+    expected = distribute(x, anchors, ptr)
+    assert_close(distribute(x, anchors, ptr.to(dtype), low_memory=low_memory), expected)
+    assert_close(shares(x, anchors, ptr.to(dtype)), shares(x, anchors, ptr))
+
+
 def test_a_slot_that_nobody_chose_stays_finite_under_mass():
     x = torch.tensor([[60.0, 0.0], [50.0, 0.0]], requires_grad=True)
     anchors = torch.tensor([[4.0, 0.0], [-4.0, 0.0]], requires_grad=True)

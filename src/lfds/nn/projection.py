@@ -37,7 +37,7 @@ def shares(
     check_ptr(ptr, x.shape[0])
     check_anchors(x, anchors, ptr.shape[0] - 1)
     with own_precision(x):
-        logits = _logits(x.to(working_dtype(x)), anchors.to(working_dtype(x)), ptr)
+        logits = _logits(x.to(working_dtype(x)), anchors.to(working_dtype(x)), ptr.long())
         return logits.softmax(dim=-1).to(x.dtype)
 
 
@@ -90,7 +90,7 @@ def distribute(
     """
     check_nodes(x)
     check_ptr(ptr, x.shape[0])
-    return place(Ragged(x, ptr, None), anchors, reduction, low_memory)
+    return place(Ragged(x, ptr.long(), None), anchors, reduction, low_memory)
 
 
 def place(

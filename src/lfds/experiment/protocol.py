@@ -60,9 +60,7 @@ def fair(task: FoldTask, graphs: GraphSet, split: Split, workshop: Workshop) -> 
     return assess(task, chosen, graphs[split.test], workshop)
 
 
-def choose(
-    task: FoldTask, train: GraphSet, validation: GraphSet, workshop: Workshop
-) -> Chosen:
+def choose(task: FoldTask, train: GraphSet, validation: GraphSet, workshop: Workshop) -> Chosen:
     """Train, and keep the weights of the epoch that did best on the validation graphs."""
     encoder = Encoder(task.encoding).fit(train)
     training = _trained(task, encoder, train, validation, workshop)

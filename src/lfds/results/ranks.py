@@ -41,9 +41,7 @@ class Ranking:
     groups: tuple[tuple[str, ...], ...]
 
 
-def rank(
-    means: Mapping[str, Mapping[str, float]], rule: Rule, *, alpha: float = 0.05
-) -> Ranking:
+def rank(means: Mapping[str, Mapping[str, float]], rule: Rule, *, alpha: float = 0.05) -> Ranking:
     """Rank poolings by their mean accuracies, given as ``means[pool][dataset]``.
 
     Equally good poolings share the mean of their places.

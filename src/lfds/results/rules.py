@@ -31,9 +31,7 @@ def scores_by(rule: Rule, records: Sequence[Record], *, folds: int, seeds: Seque
     return np.array([_CHOICES[rule](row) for row in grid])
 
 
-def _complete(
-    records: Sequence[Record], folds: int, seeds: Sequence[int]
-) -> list[list[Record]]:
+def _complete(records: Sequence[Record], folds: int, seeds: Sequence[int]) -> list[list[Record]]:
     """Return the records as ``[seeds][folds]``, or refuse: half a run has no mean."""
     failed = [record for record in records if record.outcome is None]
     if failed:

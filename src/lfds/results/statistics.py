@@ -74,9 +74,7 @@ def summarise(scores: Scores, rule: Rule, *, confidence: float = 0.95) -> Summar
     return Summary(rule, mean, std, mean - reach, mean + reach, folds, seeds)
 
 
-def compare(
-    first: Scores, second: Scores, rule: Rule, *, confidence: float = 0.95
-) -> Comparison:
+def compare(first: Scores, second: Scores, rule: Rule, *, confidence: float = 0.95) -> Comparison:
     """Compare two poolings on the same folds of the same seeds, ``[seeds, folds]`` each."""
     if first.shape != second.shape:
         raise IncompleteRunError(

@@ -1,0 +1,90 @@
+r"""The sum over neighbours, an operator with its own backward.
+
+.. math::
+    \mathbf{Z} = \mathbf{B} + \mathbf{A} \mathbf{X}, \qquad
+    \bar{\mathbf{X}} = \mathbf{A}^\top \bar{\mathbf{Z}}, \qquad \bar{\mathbf{B}} = \bar{\mathbf{Z}}
+
+The adjacency and its transpose are sparse products of the same kind, so that the backward pass is
+the operator itself with the two exchanged, and can be differentiated again.
+"""
+
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from lfds.nn.edges import Edges
+
+
+def sum_of_neighbours(
+    x: Float[Tensor, "nodes channels"],
+    edges: Edges,
+    own: Float[Tensor, "nodes channels"] | None = None,
+) -> Float[Tensor, "nodes channels"]:
+    r"""Sum what arrives at every node, :math:`b_i + \sum_j a_{ij} x_j`.
+
+    Args:
+        x: What every node sends.
+        edges: The edges of the batch.
+        own: What every node adds of its own; nothing by default.
+    """
+    if edges.num_nodes != x.shape[0]:
+        raise ValueError(
+            f"edges are between {edges.num_nodes} nodes, but x has {x.shape[0]} rows; "
+            "x and edges are not of the same batch"
+        )
+    total: Tensor = torch.ops.lfds.sum_of_neighbours(x, own, *edges.rows, *edges.columns)
+    return total
+
+
+torch.library.define(
+    "lfds::sum_of_neighbours",
+    "(Tensor x, Tensor? own, Tensor ptr, Tensor column, Tensor weight,"
+    " Tensor ptr_t, Tensor column_t, Tensor weight_t) -> Tensor",
+)
+
+
+@torch.library.impl("lfds::sum_of_neighbours", "default")
+def _sum_of_neighbours(
+    x: Tensor, own: Tensor | None, ptr: Tensor, column: Tensor, weight: Tensor, *_: Tensor
+) -> Tensor:
+    if x.numel() == 0 or column.shape[0] == 0:
+        return x.new_zeros(x.shape) if own is None else own.clone()
+    dtype = x.dtype if x.dtype in (torch.float32, torch.float64) else torch.float32
+    matrix = torch.sparse_csr_tensor(
+        ptr, column, weight.to(dtype), (x.shape[0],) * 2, check_invariants=False
+    )
+    with _own_precision(x.device.type):
+        if own is None:
+            return (matrix @ x.to(dtype)).to(x.dtype)
+        return torch.addmm(own.to(dtype), matrix, x.to(dtype)).to(x.dtype)
+
+
+def _own_precision(device: str) -> Any:
+    """Keep autocast out: it knows no sparse products."""
+    if torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
+
+
+def _shape(x: Tensor, own: Tensor | None, *_: Tensor) -> Tensor:
+    return x.new_empty(x.shape)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.has_own = inputs[1] is not None
+    ctx.save_for_backward(*inputs[2:])
+
+
+def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    rows, columns = ctx.saved_tensors[:3], ctx.saved_tensors[3:]
+    grad_x = None
+    if ctx.needs_input_grad[0]:
+        grad_x = torch.ops.lfds.sum_of_neighbours(grad.contiguous(), None, *columns, *rows)
+    return grad_x, grad if ctx.has_own else None, None, None, None, None, None, None
+
+
+torch.library.register_fake("lfds::sum_of_neighbours", _shape)
+torch.library.register_autograd("lfds::sum_of_neighbours", _backward, setup_context=_keep)

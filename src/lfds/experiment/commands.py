@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from click import Context
 from typer.core import TyperCommand
 
 from lfds.experiment.errors import SpecError
@@ -19,7 +18,7 @@ _MANY = ("--data", "--pool", "--encoding", "--option")
 class ManyValues(TyperCommand):
     """A command some of whose options take all values that follow: ``--pool max loop image``."""
 
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Name the option again before each further value, as the parser wants it."""
         return super().parse_args(ctx, spread(args))
 

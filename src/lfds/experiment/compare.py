@@ -10,7 +10,6 @@ from lfds.experiment.engine import Engine, engine_for
 from lfds.experiment.fold import Place, Step
 from lfds.experiment.spec import CompareSpec
 from lfds.experiment.task import FoldTask
-from lfds.nn import NetworkSettings
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
 from lfds.results.store import RecordStore
 from lfds.results.table import Table, table_of
@@ -115,18 +114,13 @@ def tasks_of(spec: CompareSpec, ready: Sequence[ReadyData]) -> list[FoldTask]:
             validation=spec.validation,
             training=spec.training,
             encoding=data.encoding,
-            network=network_for(spec, pool),
+            network=spec.network_for(pool),
         )
         for data in ready
         for seed in spec.all_seeds
         for pool in spec.pools
         for fold in range(spec.folds)
     ]
-
-
-def network_for(spec: CompareSpec, pool: str) -> NetworkSettings:
-    """Return the network that a pooling is part of."""
-    return NetworkSettings.paper(pool) if spec.network == "paper" else NetworkSettings(pool=pool)
 
 
 def _tables(

@@ -12,7 +12,7 @@ from lfds.experiment.compare import Result
 from lfds.results.errors import IncompleteRunError
 from lfds.results.ranks import Ranking, rank
 from lfds.results.record import RULES
-from lfds.results.rules import scores_by
+from lfds.results.rules import Scores, scores_by
 from lfds.results.statistics import Comparison, compare
 from lfds.results.table import Table
 
@@ -66,29 +66,24 @@ def ranking_of(table: Table) -> Ranking | None:
 
 def comparisons(result: Result, table: Table) -> list[dict[str, Any]]:
     """Compare every two poolings on every dataset, by the rule of the table."""
-    found = []
-    for dataset in table.datasets:
-        for first, second in combinations(table.pools, 2):
-            try:
-                outcome = compare(
-                    *(
-                        scores_by(
-                            table.rule,
-                            [
-                                record
-                                for record in result.records
-                                if (record.fold.dataset, record.fold.pool) == (dataset, pool)
-                            ],
-                            folds=result.spec.folds,
-                            seeds=result.spec.all_seeds,
-                        )
-                        for pool in (first, second)
-                    ),
-                    table.rule,
-                )
-            except IncompleteRunError:
-                continue
-            found.append({"dataset": dataset, "first": first, "second": second} | _plain(outcome))
+    whole = _whole_scores(result, table)
+    return [
+        {"dataset": dataset, "first": first, "second": second}
+        | _plain(compare(whole[first, dataset], whole[second, dataset], table.rule))
+        for dataset in table.datasets
+        for first, second in combinations(table.pools, 2)
+        if (first, dataset) in whole and (second, dataset) in whole
+    ]
+
+
+def _whole_scores(result: Result, table: Table) -> dict[tuple[str, str], Scores]:
+    """Return the accuracies of every pooling on every dataset that is complete."""
+    spec = result.spec
+    found = {}
+    for place, cell in table.cells.items():
+        if cell.summary is not None:
+            mine = [r for r in result.records if (r.fold.pool, r.fold.dataset) == place]
+            found[place] = scores_by(table.rule, mine, folds=spec.folds, seeds=spec.all_seeds)
     return found
 
 

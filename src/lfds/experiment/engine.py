@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -38,7 +39,7 @@ class Here(Engine):
 
     def run(self, tasks: Iterable[FoldTask], place: Place, on_step: OnStep, on_end: OnEnd) -> None:
         for task in tasks:
-            on_end(task, run_fold(task, place, lambda step, task=task: on_step(task, step)))
+            on_end(task, run_fold(task, place, partial(on_step, task)))
 
 
 @final

@@ -22,7 +22,7 @@ from lfds.data.encodings import DeepWalk
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.experiment.errors import SpecError
 from lfds.experiment.schedule import Decay
-from lfds.nn import POOLINGS
+from lfds.nn import POOLINGS, NetworkSettings
 from lfds.results.record import Protocol
 
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -64,6 +64,7 @@ class CompareSpec(TrainingSettings):
         encoding: What nodes are known by; ``auto`` is labels and attributes, and return
             probabilities of random walks where the graphs have neither.
         network: ``default``, or ``paper`` for the paper's network to the letter.
+        options: What is to be otherwise in every network, by the names of its settings.
     """
 
     data: Names = ("pc-graphs",)
@@ -76,6 +77,7 @@ class CompareSpec(TrainingSettings):
     graphs: PositiveInt | None = None
     encoding: Literal["auto"] | EncodingSettings = "auto"
     network: Literal["default", "paper"] = "default"
+    options: dict[str, bool | int | float | str] = {}
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -86,7 +88,18 @@ class CompareSpec(TrainingSettings):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{what} names {twice!r} twice; once is enough")
+        for pool in self.pools:
+            self.network_for(pool)
         return self
+
+    def network_for(self, pool: str) -> NetworkSettings:
+        """Return the network that a pooling is part of."""
+        base = NetworkSettings.paper if self.network == "paper" else _plain
+        for name in self.options:
+            if name == "pool" or name not in NetworkSettings.model_fields:
+                known = {key: None for key in NetworkSettings.model_fields if key != "pool"}
+                raise ValueError(f"no network has the option {name!r}; {nearest(name, known)}")
+        return NetworkSettings.model_validate({**base(pool).model_dump(), **self.options})
 
     @property
     def training(self) -> TrainingSettings:
@@ -109,6 +122,10 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """Where a run starts from; whatever is named beside a preset overrules it."""
+
+
+def _plain(pool: str) -> NetworkSettings:
+    return NetworkSettings.model_validate({"pool": pool})
 
 
 def make_spec(options: Mapping[str, Any]) -> CompareSpec:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn.functional import cross_entropy
 
 from lfds.data.batch import Batch
 from lfds.data.graphset import GraphSet
@@ -112,7 +112,7 @@ class Training:
         rows = torch.randperm(len(self._train), generator=order)
         for batch in batches(self._train, rows, self.settings.batch_size):
             logits = logits_of(self.model, batch)
-            loss = F.cross_entropy(logits, batch.y) + self.model.penalty()
+            loss = cross_entropy(logits, batch.y) + self.model.penalty()
             value = loss.item()
             if not torch.isfinite(loss):
                 raise DivergedError(
@@ -148,7 +148,7 @@ def evaluate(model: GraphClassifier, graphs: GraphSet, batch_size: int) -> tuple
         for batch in batches(graphs, torch.arange(len(graphs)), batch_size):
             logits = logits_of(model, batch)
             right += int((logits.argmax(dim=1) == batch.y).sum())
-            loss += F.cross_entropy(logits, batch.y, reduction="sum").item()
+            loss += cross_entropy(logits, batch.y, reduction="sum").item()
     # Records hold numbers only: a model that sees infinities loses against every other.
     worst = torch.finfo(torch.float32).max
     mean = loss / len(graphs)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lfds.nn.edges import Edges, Rows, transposed
+from lfds.nn.edges import Edges, Rows, transposed, transposed_by_sorting
 
 
 def dense(rows: Rows) -> torch.Tensor:
@@ -57,10 +57,12 @@ def test_rows_of_a_batch_of_the_data_part():
     assert edges.target.tolist() == [0, 0, 2]
 
 
-def test_transposing_off_the_cpu_is_told_by_shapes():
-    rows = Rows(*(part.to("meta") for part in Edges.from_index(torch.zeros(2, 0).long(), 3).rows))
-    with pytest.raises(NotImplementedError):  # sizes that depend on values need a real device
-        transposed(rows)
+@given(drawn())
+def test_transposing_by_sorting_gives_the_same_entries(graph):
+    nodes, index, weight = graph
+    rows = Edges.from_index(index, nodes, weight).rows
+    for one, other in zip(transposed(rows), transposed_by_sorting(rows), strict=True):
+        assert_close(one, other)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_one_graph_is_down_sized_as_in_pyg(nodes):
     assert_close(found[0], slots)
     assert_close(found[1], pooled)
     assert_close(found[2], link + entropy)
-    only_link = DiffPool(6, 4, entropy_weight=0).double().down_size(x, logits, ptr, edges)
+    only_link = DiffPool(6, 4, entropy_weight=0.0).double().down_size(x, logits, ptr, edges)
     assert_close(only_link[2], link)
 
 
@@ -57,7 +57,7 @@ def test_weights_of_edges_count_in_the_link_loss():
     weighted[index[1], index[0]] = weight
     logits = torch.randn(8, 4, dtype=torch.float64)
     link = dense_diff_pool(x, weighted, logits)[2]
-    pool = DiffPool(6, 4, entropy_weight=0).double()
+    pool = DiffPool(6, 4, entropy_weight=0.0).double()
     found = pool.down_size(x, logits, torch.tensor([0, 8]), Edges.from_index(index, 8, weight))
     assert_close(found[2], link)
 

@@ -34,7 +34,7 @@ class TransformerPool(GraphPooling):
         filled = ptr.diff() > 0
         vectors = nodes.new_zeros(ptr.shape[0] - 1, self.out_channels)
         if not filled.any():
-            return vectors
+            return vectors + nodes.sum()  # zero as well, and gradients find their way
         start = torch.cat([ptr[:-1][filled], ptr[-1:]])
         index = index_from_ptr(start, nodes.shape[0])
         pooled: Tensor = self.aggregation(nodes, index, ptr=start, dim_size=len(start) - 1)

@@ -90,15 +90,21 @@ class Edges(NamedTuple):
 def transposed(rows: Rows) -> Rows:
     """Exchange rows and columns of a square matrix."""
     num_nodes = rows.ptr.shape[0] - 1
-    if rows.ptr.device.type == "cpu":  # several times faster than sorting
-        entries = rows.weight.numpy(), rows.column.numpy(), rows.ptr.numpy()
-        flipped = csr_array(entries, shape=(num_nodes, num_nodes)).tocsc()
-        parts = (flipped.indptr, flipped.indices, flipped.data)
-        ptr, column, weight = (torch.from_numpy(part) for part in parts)
-        return Rows(ptr.int(), column.int(), weight)
+    if rows.ptr.device.type != "cpu":
+        return transposed_by_sorting(rows)
+    # Several times faster than sorting.
+    entries = rows.weight.numpy(), rows.column.numpy(), rows.ptr.numpy()
+    flipped = csr_array(entries, shape=(num_nodes, num_nodes)).tocsc()
+    parts = (flipped.indptr, flipped.indices, flipped.data)
+    ptr, column, weight = (torch.from_numpy(part) for part in parts)
+    return Rows(ptr.int(), column.int(), weight)
+
+
+def transposed_by_sorting(rows: Rows) -> Rows:
+    """The same on any device."""
     source, order = torch.sort(rows.column, stable=True)
     target = torch.repeat_interleave(rows.ptr.diff()).int()
-    starts = torch.arange(num_nodes + 1, device=source.device)
+    starts = torch.arange(rows.ptr.shape[0], device=source.device)
     return Rows(torch.searchsorted(source, starts).int(), target[order], rows.weight[order])
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 from math import isqrt
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -85,7 +85,7 @@ class NetworkSettings(BaseModel):
     seeds: Count = 64
 
     @classmethod
-    def paper(cls, pool: str) -> Self:
+    def paper(cls, pool: str) -> "NetworkSettings":
         """The network of the paper, to the letter where it says something."""
         told = {
             "pool": pool,
@@ -108,7 +108,7 @@ class NetworkSettings(BaseModel):
         raise ValueError(f"pool must be one of {', '.join(known)}, got {pool!r}{hint}")
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _fits(self) -> "NetworkSettings":
         side = isqrt(self.slots)
         if self.pool == "image" and side**2 != self.slots:
             raise ValueError(

@@ -5,7 +5,7 @@ from functools import cache
 import torch
 
 from lfds.data.graphset import GraphSet
-from lfds.experiment.compare import tasks_of
+from lfds.experiment.comparison import tasks_of
 from lfds.experiment.datasets import make_ready
 from lfds.experiment.spec import make_spec
 

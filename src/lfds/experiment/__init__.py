@@ -4,7 +4,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lfds.experiment.compare import compare
+    from lfds.experiment.comparison import compare
     from lfds.experiment.errors import SpecError
     from lfds.experiment.spec import CompareSpec
 
@@ -13,7 +13,7 @@ __all__ = ["CompareSpec", "SpecError", "compare"]
 _HOMES = {
     "CompareSpec": "lfds.experiment.spec",
     "SpecError": "lfds.experiment.errors",
-    "compare": "lfds.experiment.compare",
+    "compare": "lfds.experiment.comparison",
 }
 
 

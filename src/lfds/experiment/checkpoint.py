@@ -1,6 +1,7 @@
 """A training half done, kept in one file of numbers and JSON; nothing in it is code."""
 
 import json
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,7 +19,7 @@ _MODEL, _ADAM, _BEST = "model/", "adam/", "best/"
 def save_checkpoint(training: Training, path: Path, key: str) -> None:
     """Write down where a training is, whole or not at all.
 
-    What a full disk costs is the checkpoint, not the training: the fold goes on without.
+    What a full disk costs is the checkpoint, not the training: the last one stays, if there is one.
     """
     tensors = {_MODEL + name: value for name, value in training.model.state_dict().items()}
     tensors |= {_BEST + name: value for name, value in training.best.items()}
@@ -26,10 +27,8 @@ def save_checkpoint(training: Training, path: Path, key: str) -> None:
         tensors |= {f"{_ADAM}{number}/{name}": value for name, value in moments.items()}
     apart = {name: value.clone().contiguous() for name, value in tensors.items()}
     about = {"key": key, "progress": json.dumps(asdict(training.progress))}
-    try:
+    with suppress(DataError):
         write_whole(path, save(apart, about))
-    except DataError:
-        path.unlink(missing_ok=True)
 
 
 def restore_checkpoint(training: Training, path: Path, key: str) -> bool:

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from lfds.experiment.errors import SpecError
 
 if TYPE_CHECKING:
-    from lfds.experiment.compare import Result
+    from lfds.experiment.comparison import Result
 
 _MANY = ("--data", "--pool", "--encoding", "--option")
 
@@ -49,7 +49,7 @@ def compare(
     data: Annotated[list[str] | None, typer.Option(help="Names or paths of datasets.")] = None,
     root: Annotated[Path, typer.Option(help="Folder in which datasets are kept.")] = Path("data"),
     pool: Annotated[list[str] | None, typer.Option(help="Poolings to compare.")] = None,
-    protocol: Annotated[str | None, typer.Option(help="fair or paper.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="fair (the default) or paper.")] = None,
     preset: Annotated[str | None, typer.Option(help="default or paper.")] = None,
     network: Annotated[str | None, typer.Option(help="default or paper.")] = None,
     encoding: Annotated[
@@ -59,6 +59,9 @@ def compare(
         list[str] | None, typer.Option(help="Settings of the network, as slots=16.")
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Parts the graphs are dealt into.")] = None,
+    validation: Annotated[
+        float | None, typer.Option(help="Share of the training folds that chooses the epoch.")
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training graphs.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Graphs of a batch.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Of the first epoch.")] = None,
@@ -82,6 +85,7 @@ def compare(
         "encoding": None if encoding is None else _encoding(encoding),
         "options": None if option is None else _network_options(option),
         "folds": folds,
+        "validation": validation,
         "epochs": epochs,
         "batch_size": batch_size,
         "learning_rate": learning_rate,
@@ -106,7 +110,7 @@ def _run(
     retry: bool,
 ) -> "Result":
     # torch takes a second to import; a misspelt option does not wait for it.
-    from lfds.experiment.compare import compare as run
+    from lfds.experiment.comparison import compare as run
     from lfds.experiment.progress import watching
     from lfds.experiment.spec import make_spec, read_options
 

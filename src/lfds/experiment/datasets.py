@@ -103,7 +103,7 @@ def check_runnable(graphs: GraphSet, spec: CompareSpec) -> None:
     if spec.protocol == "fair" and round(spec.validation * rest) < 1:
         raise SpecError(
             f"{graphs.name}: a share of {spec.validation} of {rest} graphs is none to choose on; "
-            f"use a larger validation"
+            f"use a larger --validation"
         )
 
 

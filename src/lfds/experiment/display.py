@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as Grid
 
-from lfds.experiment.compare import Result
+from lfds.experiment.comparison import Result
 from lfds.results.errors import IncompleteRunError
 from lfds.results.ranks import Ranking, rank
 from lfds.results.record import RULES

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.progress import TimeRemainingColumn as Remaining
 
-from lfds.experiment.compare import Watcher
+from lfds.experiment.comparison import Watcher
 from lfds.experiment.fold import Step
 from lfds.experiment.spec import CompareSpec
 from lfds.experiment.task import FoldTask

@@ -11,6 +11,7 @@ from lfds.experiment.errors import SpecError
 
 if TYPE_CHECKING:
     from lfds.experiment.comparison import Result
+    from lfds.experiment.engine import Engine
 
 _MANY = ("--data", "--pool", "--encoding", "--option")
 
@@ -72,6 +73,7 @@ def compare(
     patience: Annotated[
         float, typer.Option(min=0, help="Seconds between two checkpoints of a fold.")
     ] = 10.0,
+    ray: Annotated[str | None, typer.Option(help="Address of a Ray cluster to run on.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed folds again.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -94,7 +96,7 @@ def compare(
         "graphs": graphs,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    result = _run(spec, options, out, root, workers, patience, retry)
+    result = _run(spec, options, out, root, workers, patience, retry, ray)
     _show(result, as_json=as_json)
     if result.failed:
         raise typer.Exit(1)
@@ -108,6 +110,7 @@ def _run(
     workers: int,
     patience: float,
     retry: bool,
+    ray: str | None,
 ) -> "Result":
     # torch takes a second to import; a misspelt option does not wait for it.
     from lfds.experiment.comparison import compare as run
@@ -118,11 +121,24 @@ def _run(
     try:
         with watching(spec, workers) as watcher:
             return run(
-                spec, out, watcher, root=root, workers=workers, patience=patience, retry=retry
+                spec,
+                out,
+                watcher,
+                root=root,
+                workers=workers,
+                patience=patience,
+                retry=retry,
+                engine=None if ray is None else _on_ray(ray),
             )
     except KeyboardInterrupt:
         typer.echo("lfds: stopped; the same command goes on from here", err=True)
         raise typer.Exit(130) from None
+
+
+def _on_ray(address: str) -> "Engine":
+    from lfds.experiment.ray_engine import OnRay
+
+    return OnRay(address)
 
 
 def _encoding(names: list[str]) -> Any:

@@ -1,0 +1,95 @@
+import builtins
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lfds.experiment.engine import Here
+from lfds.experiment.errors import SpecError
+from lfds.experiment.fold import Step
+from lfds.experiment.ray_engine import Ear, OnRay
+from tests.experiment.small import tasks_for, timeless
+from tests.experiment.test_engine import run
+
+# Its own process: a cluster leaves threads behind, and Ray warns of things that are not ours.
+CLUSTER = """
+import os, pathlib, signal, sys
+import psutil, ray
+from ray.cluster_utils import Cluster
+from lfds.experiment.fold import Place
+from lfds.experiment.ray_engine import OnRay
+from tests.experiment.small import tasks_for
+
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+cluster.add_node(num_cpus=1)
+folder = pathlib.Path(sys.argv[1])
+tasks = tasks_for(folder, pools=["max", "loop"], epochs=60)
+struck, nodes = [], set()
+
+def strike(task, step):
+    if not struck:
+        found = [
+            child for child in psutil.Process().children(recursive=True)
+            if any("_run_on_node" in part for part in child.cmdline())
+        ]
+        if found:
+            struck.append(found[0].pid)
+            os.kill(found[0].pid, signal.SIGKILL)
+
+ray.init(address=cluster.address, log_to_driver=False)
+nodes = len(ray.nodes())
+ends = {}
+OnRay(cluster.address).run(
+    tasks, Place(folder / "run", patience=0), strike, lambda task, end: ends.update({task.key: end})
+)
+ray.shutdown()
+cluster.shutdown()
+records = [task.record(ends[task.key]).model_dump_json() for task in tasks]
+(folder / "records").write_text("\\n".join(records))
+(folder / "about").write_text(f"{nodes} {len(struck)}")
+"""
+
+
+def test_an_ear_tells_everything_once():
+    ear = Ear()
+    steps = [Step("key", number, 0.5) for number in range(3)]
+    for step in steps:
+        ear.hear(step)
+    assert ear.take() == steps
+    assert ear.take() == []
+
+
+def test_without_ray_there_is_a_way_out(monkeypatch):
+    load = builtins.__import__
+
+    def without(name, *rest):
+        if name == "ray":
+            raise ImportError(name)
+        return load(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(SpecError, match="pip install 'lfds"):
+        OnRay("auto")
+
+
+@pytest.mark.slow
+def test_two_nodes_and_a_killed_worker_give_the_bits_of_one_process(tmp_path):
+    pytest.importorskip("ray")
+    from lfds.results.record import Record
+
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "RAY_USAGE_STATS_ENABLED": "0"}
+    subprocess.run(
+        [sys.executable, "-c", CLUSTER, str(tmp_path)],
+        check=True,
+        env=environment,
+        capture_output=True,
+        timeout=300,
+    )
+    assert (tmp_path / "about").read_text() == "2 1"
+    lines = (tmp_path / "records").read_text().splitlines()
+    records = [Record.model_validate_json(line) for line in lines]
+    tasks = tasks_for(tmp_path, pools=["max", "loop"], epochs=60)
+    here = run(Here(), tasks, tmp_path / "here")
+    for task, record in zip(tasks, records, strict=True):
+        assert timeless(record) == timeless(task.record(here[task.key]))

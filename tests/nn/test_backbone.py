@@ -1,7 +1,7 @@
 import torch
 from torch.testing import assert_close
 
-from lfds.nn.backbone import Backbone, GraphLayer, drop_nodes
+from lfds.nn.backbone import Backbone, GraphLayer, kept_nodes
 from lfds.nn.edges import Edges
 
 
@@ -33,11 +33,12 @@ def test_every_layer_is_handed_out():
 
 
 def test_silenced_nodes_are_zero_and_the_others_are_not_scaled():
-    x = torch.rand(5000, 3) + 1
-    dropped = drop_nodes(x, 0.2)
-    silent = (dropped == 0).all(dim=1)
-    assert_close(dropped[~silent], x[~silent])
-    assert 0.15 < silent.float().mean() < 0.25
+    kept = kept_nodes(torch.rand(5000, 3), 0.2)
+    assert kept.unique().tolist() == [0, 1]
+    assert 0.75 < kept.mean() < 0.85
+    x, _, edges = drawn()
+    layer, kept = GraphLayer(5, 4), torch.tensor([0.0, 1, 1, 0, 1, 1, 1, 1, 1])[:, None]
+    assert_close(layer(x, edges, kept), layer(x, edges) * kept)
 
 
 def test_nodes_are_silenced_in_training_only():

@@ -19,9 +19,6 @@ from lfds.testing import (
 SMALL = {
     "width": 8, "layers": 1, "slots": 9, "clusters": 5, "sorted_nodes": 10, "heads": 2, "seeds": 3
 }  # fmt: skip
-# PyG pads these two, and lets the padding in (see docs/models.md).
-PADDED = {"set-transformer", "gmt"}
-OURS = [name for name in POOLINGS if name not in PADDED]
 
 
 def build(name: str) -> OnDrawnEdges:
@@ -47,7 +44,7 @@ def test_blind_to_the_order_of_nodes(name):
     assert_order_free(build(name))
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", POOLINGS)
 def test_the_same_alone_and_in_company(name):
     assert_company_free(build(name))
 
@@ -62,7 +59,7 @@ def test_graphs_without_nodes_are_finite(name):
     assert_empty_graph_finite(build(name))
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", POOLINGS)
 def test_gradients(name):
     assert_gradients_right(build(name))
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from lfds.nn.activation import Activation
 from lfds.nn.edges import Edges
+from lfds.nn.fused import can_fuse, fused_layer
 from lfds.nn.neighbours import sum_of_neighbours
 
 
@@ -32,11 +33,24 @@ class GraphLayer(nn.Module):
         self.activation = Activation(2 * out_channels)
 
     def forward(
-        self, x: Float[Tensor, "nodes in_channels"], edges: Edges
+        self,
+        x: Float[Tensor, "nodes in_channels"],
+        edges: Edges,
+        kept: Float[Tensor, "nodes 1"] | None = None,
     ) -> Float[Tensor, "nodes out_channels"]:
+        """Run the layer.
+
+        Args:
+            x: The nodes.
+            edges: The edges of the batch.
+            kept: What the nodes that come out are multiplied with; nothing by default.
+        """
+        if can_fuse(x):
+            return fused_layer(x, self.transforms.weight, self.activation.norm, edges, kept)
         activated: Tensor = self.activation(self.transforms(x))
         own, sent = activated.chunk(2, dim=-1)
-        return sum_of_neighbours(sent, edges, own)
+        out = sum_of_neighbours(sent, edges, own)
+        return out if kept is None else out * kept.to(out.dtype)
 
 
 @final
@@ -61,18 +75,16 @@ class Backbone(nn.Module):
     ) -> list[Float[Tensor, "nodes width"]]:
         outputs = []
         for layer in self.layers:
-            x = layer(x, edges)
-            if self.training and self.node_dropout > 0:
-                x = drop_nodes(x, self.node_dropout)
+            silence = self.training and self.node_dropout > 0
+            x = layer(x, edges, kept_nodes(x, self.node_dropout) if silence else None)
             outputs.append(x)
         return outputs
 
 
-def drop_nodes(x: Float[Tensor, "nodes channels"], p: float) -> Float[Tensor, "nodes channels"]:
-    """Set each node to zero with probability ``p``.
+def kept_nodes(x: Float[Tensor, "nodes channels"], p: float) -> Float[Tensor, "nodes 1"]:
+    """Draw a factor for each node: zero with probability ``p``, otherwise one.
 
-    The others are *not* scaled up by ``1 / (1 - p)``: maxima and batch norms follow, and would see
-    other values in training than afterwards.
+    It is *not* ``1 / (1 - p)``: maxima and batch norms follow, and would see other values in
+    training than afterwards.
     """
-    kept = torch.rand(x.shape[0], 1, device=x.device) >= p
-    return x * kept.to(x.dtype)
+    return (torch.rand(x.shape[0], 1, device=x.device) >= p).to(x.dtype)

@@ -58,17 +58,17 @@ def _ragged_max_shape(x: Tensor, ptr: Tensor) -> Tensor:
 @torch.library.impl("lfds::ragged_max_backward", "default")
 def _ragged_max_backward(grad: Tensor, out: Tensor, x: Tensor, ptr: Tensor) -> Tensor:
     sizes = ptr.diff().tolist()
-    attained = torch.empty_like(x, dtype=torch.bool)
-    for nodes, result, hits in zip(
-        x.split(sizes), out.unbind(), attained.split(sizes), strict=True
+    grad_x = torch.empty_like(x)
+    parts = grad_x.split(sizes)
+    winners = torch.empty_like(grad, dtype=torch.promote_types(grad.dtype, torch.float32))
+    for nodes, largest, hits, count in zip(
+        x.split(sizes), out.unbind(), parts, winners.unbind(), strict=True
     ):
-        torch.eq(nodes, result, out=hits)
-    node, channel = attained.nonzero(as_tuple=True)
-    graph = torch.searchsorted(ptr, node, right=True) - 1
-    winners = torch.zeros_like(grad, dtype=torch.long)
-    winners.index_put_((graph, channel), winners.new_ones(()), accumulate=True)
-    grad_x = torch.zeros_like(x)
-    grad_x[node, channel] = (grad / winners.clamp(min=1))[graph, channel]
+        torch.eq(nodes, largest, out=hits)
+        torch.sum(hits, dim=0, dtype=winners.dtype, out=count)
+    share = (grad / winners.clamp_(min=1)).to(x.dtype)
+    for hits, each in zip(parts, share.unbind(), strict=True):
+        hits.mul_(each)
     return grad_x
 
 

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lfds.nn.edges import Edges
+from lfds.nn.edges import Edges, Rows
 
 
 def sum_of_neighbours(
@@ -36,8 +36,52 @@ def sum_of_neighbours(
             f"edges are between {edges.num_nodes} nodes, but x has {x.shape[0]} rows; "
             "x and edges are not of the same batch"
         )
-    total: Tensor = torch.ops.lfds.sum_of_neighbours(x, own, *edges.rows, *edges.columns)
+    if torch.compiler.is_compiling():
+        traced: Tensor = torch.ops.lfds.sum_of_neighbours(x, own, *edges.rows, *edges.columns)
+        return traced
+    matrices = (*edges.rows, *edges.columns)
+    total: Tensor = _SumOfNeighbours.apply(x, own, *matrices)  # type: ignore[no-untyped-call]
     return total
+
+
+class _SumOfNeighbours(torch.autograd.Function):
+    """The operator in eager mode: calling what is registered below costs more than a small sum."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, own: Tensor | None, *matrices: Tensor) -> Tensor:
+        _keep(ctx, (x, own, *matrices), x)
+        return multiply(Rows(*matrices[:3]), x, own)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        (grad,) = grads
+        rows, columns = ctx.saved_tensors[:3], ctx.saved_tensors[3:]
+        grad_x = None
+        if ctx.needs_input_grad[0]:
+            transposed = (grad.contiguous(), None, *columns, *rows)
+            grad_x = _SumOfNeighbours.apply(*transposed)  # type: ignore[no-untyped-call]
+        return grad_x, grad if ctx.has_own else None, None, None, None, None, None, None
+
+
+def multiply(rows: Rows, x: Tensor, own: Tensor | None = None) -> Tensor:
+    """The sparse product itself; it knows no gradient."""
+    if x.numel() == 0 or rows.column.shape[0] == 0:
+        return x.new_zeros(x.shape) if own is None else own.clone()
+    dtype = x.dtype if x.dtype in (torch.float32, torch.float64) else torch.float32
+    matrix = torch.sparse_csr_tensor(
+        rows.ptr, rows.column, rows.weight.to(dtype), (x.shape[0],) * 2, check_invariants=False
+    )
+    with _own_precision(x.device.type):
+        if own is None:
+            return (matrix @ x.to(dtype)).to(x.dtype)
+        return torch.addmm(own.to(dtype), matrix, x.to(dtype)).to(x.dtype)
+
+
+def _own_precision(device: str) -> Any:
+    """Keep autocast out: it knows no sparse products."""
+    if torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
 
 
 # torch says once in every process that CSR is in beta; our tests watch over what is used here.
@@ -55,23 +99,7 @@ torch.library.define(
 def _sum_of_neighbours(
     x: Tensor, own: Tensor | None, ptr: Tensor, column: Tensor, weight: Tensor, *_: Tensor
 ) -> Tensor:
-    if x.numel() == 0 or column.shape[0] == 0:
-        return x.new_zeros(x.shape) if own is None else own.clone()
-    dtype = x.dtype if x.dtype in (torch.float32, torch.float64) else torch.float32
-    matrix = torch.sparse_csr_tensor(
-        ptr, column, weight.to(dtype), (x.shape[0],) * 2, check_invariants=False
-    )
-    with _own_precision(x.device.type):
-        if own is None:
-            return (matrix @ x.to(dtype)).to(x.dtype)
-        return torch.addmm(own.to(dtype), matrix, x.to(dtype)).to(x.dtype)
-
-
-def _own_precision(device: str) -> Any:
-    """Keep autocast out: it knows no sparse products."""
-    if torch.is_autocast_enabled(device):
-        return torch.autocast(device, enabled=False)
-    return nullcontext()
+    return multiply(Rows(ptr, column, weight), x, own)
 
 
 def _shape(x: Tensor, own: Tensor | None, *_: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 import builtins
 import os
+import socket
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 from lfds.experiment.engine import Here
 from lfds.experiment.errors import SpecError
-from lfds.experiment.fold import Step
+from lfds.experiment.fold import Place, Step
 from lfds.experiment.ray_engine import Ear, OnRay
 from tests.experiment.small import tasks_for, timeless
 from tests.experiment.test_engine import run
@@ -73,12 +74,23 @@ def test_without_ray_there_is_a_way_out(monkeypatch):
         OnRay("auto")
 
 
+def test_where_no_cluster_answers_is_said_at_once(tmp_path):
+    pytest.importorskip("ray")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer there
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(SpecError, match=f"no cluster answers at '{address}'; start one with"):
+            OnRay(address).run(tasks_for(tmp_path), Place(tmp_path), None, None)
+
+
 @pytest.mark.slow
 def test_two_nodes_and_a_killed_worker_give_the_bits_of_one_process(tmp_path):
     pytest.importorskip("ray")
     from lfds.results.record import Record
 
+    # What Ray keeps at home, it is to keep in a folder that goes with the test.
     environment = {**os.environ, "PYTHONPATH": os.getcwd(), "RAY_USAGE_STATS_ENABLED": "0"}
+    environment["HOME"] = str(tmp_path)
     subprocess.run(
         [sys.executable, "-c", CLUSTER, str(tmp_path)],
         check=True,

@@ -4,6 +4,7 @@ A node that is lost costs the epochs since the last checkpoint: Ray starts its f
 elsewhere, and they go on to the same bits.
 """
 
+import socket
 from collections.abc import Iterable
 from typing import Any, final
 
@@ -61,8 +62,9 @@ class OnRay(Engine):
 
     def _connect(self) -> None:
         try:
+            _knock(self._address)
             self._ray.init(address=self._address, log_to_driver=False)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise SpecError(
                 f"--ray: no cluster answers at {self._address!r}; "
                 f"start one with: ray start --head ({error})"
@@ -100,6 +102,13 @@ class OnRay(Engine):
             lines = str(error).splitlines() or [type(error).__name__]
             return Failure(reason=f"Ray could not run the fold: {lines[0]}", traceback=str(error))
         return end
+
+
+def _knock(address: str) -> None:
+    """Raise an OSError where nobody is at ``host:port``; Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=5).close()
 
 
 def _run_on_node(task: FoldTask, place: Place, ear: Any) -> Outcome | Failure:

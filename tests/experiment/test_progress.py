@@ -7,12 +7,12 @@ from rich.progress import Progress
 from lfds.experiment import progress
 from lfds.experiment.fold import Step
 from lfds.experiment.progress import Bars, Lines, greeting, result_of, watching
-from tests.experiment.small import spec_for, tasks_for
+from tests.experiment.small import tasks_for
 from tests.results.records import failed_record, fair_record, paper_record
 
 
 def test_elsewhere_than_on_a_terminal_there_is_a_line_for_each_fold(tmp_path, capsys):
-    with watching(spec_for(tmp_path), 1) as watcher:
+    with watching() as watcher:
         assert isinstance(watcher, Lines)
         tasks = tasks_for(tmp_path)
         watcher.begin(tasks, [], 0)
@@ -26,11 +26,10 @@ def test_elsewhere_than_on_a_terminal_there_is_a_line_for_each_fold(tmp_path, ca
 def test_on_a_terminal_there_are_bars_with_accuracy(tmp_path):
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=120, highlight=False)
-    spec = spec_for(tmp_path)
     tasks = tasks_for(tmp_path)
     with Progress(console=console) as bars:
-        watcher = Bars(bars, spec)
-        watcher.begin(tasks, [failed_record()], 12)
+        watcher = Bars(bars)
+        watcher.begin(tasks, [failed_record().model_copy(update={"key": tasks[1].key})], 12)
         watcher.step(tasks[0], Step(tasks[0].key, 1, 0.5))
         (whole, one) = bars.tasks
         assert (one.completed, one.total, one.fields["note"]) == (1, 2, "validation 50.0 %")
@@ -42,11 +41,11 @@ def test_on_a_terminal_there_are_bars_with_accuracy(tmp_path):
     assert "12 bytes" in screen.getvalue()
 
 
-def test_a_terminal_is_recognised(tmp_path, monkeypatch):
+def test_a_terminal_is_recognised(monkeypatch):
     monkeypatch.setattr(
         progress, "Console", lambda **_: Console(file=io.StringIO(), force_terminal=True)
     )
-    with watching(spec_for(tmp_path), 1) as watcher:
+    with watching() as watcher:
         assert isinstance(watcher, Bars)
 
 

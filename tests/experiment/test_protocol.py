@@ -15,7 +15,7 @@ def task(tmp_path):
 
 
 def workshop(tmp_path, name="checkpoint"):
-    return Workshop(None, tmp_path / name, lambda _: None)
+    return Workshop(None, lambda number: tmp_path / f"{name}-{number}", lambda *_: None)
 
 
 def garbage(whole, rows):
@@ -121,3 +121,33 @@ def test_all_identical_graphs_are_learned_from_and_told_by_chance(task, tmp_path
     )
     outcome = fair(task, same, split_of(task, same), workshop(tmp_path))
     assert outcome.accuracy == 0.5
+
+
+def test_a_grid_is_chosen_from_without_a_look_at_the_test_part(tmp_path, monkeypatch):
+    grid = {"learning_rate": [1e-9, 0.05], "slots": [4, 8]}
+    task = tasks_for(tmp_path, validation=0.4, epochs=6, final_learning_rate=1e-9, grid=grid)[0]
+    assert [(one.training.learning_rate, one.network.slots) for one in task.candidates] == [
+        (1e-9, 4),
+        (1e-9, 8),
+        (0.05, 4),
+        (0.05, 8),
+    ]
+    split = split_of(task, graphs())
+    outcome, weights = weights_by_fair(task, graphs(), split, tmp_path, "a", monkeypatch)
+    wrong = garbage(graphs(), split.test)
+    other, others = weights_by_fair(task, wrong, split, tmp_path, "b", monkeypatch)
+    assert (outcome.candidate, outcome.epoch) == (other.candidate, other.epoch)
+    assert all(torch.equal(weights[name], others[name]) for name in weights)
+    # The best of all candidates on the validation part, judged one by one.
+    alone = [
+        fair(
+            task.model_copy(update={"candidates": (one,)}),
+            graphs(),
+            split,
+            workshop(tmp_path, f"one{number}"),
+        ).curve
+        for number, one in enumerate(task.candidates)
+    ]
+    scores = [max(zip(c.validation, [-v for v in c.validation_loss], strict=True)) for c in alone]
+    assert outcome.candidate == scores.index(max(scores))
+    assert outcome.curve == alone[outcome.candidate]

@@ -119,7 +119,7 @@ def _run(
 
     spec = make_spec({**(read_options(file) if file else {}), **options})
     try:
-        with watching(spec, workers) as watcher:
+        with watching() as watcher:
             return run(
                 spec,
                 out,

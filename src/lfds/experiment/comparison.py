@@ -9,7 +9,7 @@ from lfds.experiment.datasets import ReadyData, make_ready
 from lfds.experiment.engine import Engine, engine_for
 from lfds.experiment.fold import Place, Step
 from lfds.experiment.spec import CompareSpec
-from lfds.experiment.task import FoldTask
+from lfds.experiment.task import Candidate, FoldTask
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
 from lfds.results.store import RecordStore
 from lfds.results.table import Table, table_of
@@ -82,7 +82,7 @@ def compare(
             record = task.record(outcome)
             store.add(record)
             # Only now: a checkpoint goes when its record is safe.
-            place.checkpoint(task).unlink(missing_ok=True)
+            place.forget(task)
             known[task.key] = record
             watcher.end(task, record)
 
@@ -112,9 +112,11 @@ def tasks_of(spec: CompareSpec, ready: Sequence[ReadyData]) -> list[FoldTask]:
             data=data.path,
             content=data.content,
             validation=spec.validation,
-            training=spec.training,
             encoding=data.encoding,
-            network=spec.network_for(pool),
+            candidates=tuple(
+                Candidate(training=one.training, network=one.network_for(pool))
+                for one in spec.candidates()
+            ),
         )
         for data in ready
         for seed in spec.all_seeds

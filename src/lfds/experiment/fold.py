@@ -4,7 +4,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import torch
@@ -31,9 +31,14 @@ class Place:
     folder: Path
     patience: float = 10.0
 
-    def checkpoint(self, task: FoldTask) -> Path:
-        """Return the file in which the task is kept while it is not done."""
-        return self.folder / "checkpoints" / f"{task.key}.safetensors"
+    def checkpoint(self, task: FoldTask, candidate: int = 0) -> Path:
+        """Return the file in which a candidate is kept while the task is not done."""
+        return self.folder / "checkpoints" / f"{task.key}-{candidate}.safetensors"
+
+    def forget(self, task: FoldTask) -> None:
+        """Remove what was kept of a task."""
+        for candidate in range(len(task.candidates)):
+            self.checkpoint(task, candidate).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Step:
 
     Attributes:
         key: Of the task.
-        epochs: Done so far, those of earlier runs included.
+        epochs: Done so far, those of earlier runs and of other candidates included.
         accuracy: On the graphs that are watched: validation under ``fair``, test under ``paper``.
     """
 
@@ -59,7 +64,9 @@ def run_fold(task: FoldTask, place: Place, tell: Callable[[Step], None]) -> Outc
             torch.set_num_threads(1)
             graphs = _graphs(task.data)
             workshop = Workshop(
-                place.folder / "encodings", place.checkpoint(task), _keeper(task, place, tell)
+                place.folder / "encodings",
+                partial(place.checkpoint, task),
+                _keeper(task, place, tell),
             )
             return RUNS[task.fold.protocol](task, graphs, split_of(task, graphs), workshop)
     except DivergedError as error:
@@ -71,17 +78,18 @@ def run_fold(task: FoldTask, place: Place, tell: Callable[[Step], None]) -> Outc
 
 def _keeper(
     task: FoldTask, place: Place, tell: Callable[[Step], None]
-) -> Callable[[Training], None]:
+) -> Callable[[int, Training], None]:
     """Return what is done after each epoch: tell, and now and then write a checkpoint."""
     written = time.monotonic()
 
-    def after_epoch(training: Training) -> None:
+    def after_epoch(candidate: int, training: Training) -> None:
         nonlocal written
         seen = training.progress
+        before = sum(done.training.epochs for done in task.candidates[:candidate])
         if time.monotonic() - written >= place.patience:
-            save_checkpoint(training, place.checkpoint(task), task.key)
+            save_checkpoint(training, place.checkpoint(task, candidate), task.key)
             written = time.monotonic()
-        tell(Step(task.key, seen.epochs, seen.watched[-1]))
+        tell(Step(task.key, before + seen.epochs, seen.watched[-1]))
 
     return after_epoch
 

@@ -11,13 +11,12 @@ from rich.progress import TimeRemainingColumn as Remaining
 
 from lfds.experiment.comparison import Watcher
 from lfds.experiment.fold import Step
-from lfds.experiment.spec import CompareSpec
 from lfds.experiment.task import FoldTask
 from lfds.results.record import Record
 
 
 @contextmanager
-def watching(spec: CompareSpec, workers: int) -> Iterator[Watcher]:
+def watching() -> Iterator[Watcher]:
     """Give the watcher that suits where standard error leads to."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
@@ -25,7 +24,7 @@ def watching(spec: CompareSpec, workers: int) -> Iterator[Watcher]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Remaining())
     with Progress(*columns, TextColumn("{task.fields[note]}"), console=console) as bars:
-        yield Bars(bars, spec)
+        yield Bars(bars)
 
 
 @final
@@ -52,9 +51,8 @@ class Lines:
 class Bars:
     """A bar for all epochs of all folds, with the time that is left, and one for each fold."""
 
-    def __init__(self, bars: Progress, spec: CompareSpec) -> None:
+    def __init__(self, bars: Progress) -> None:
         self._bars = bars
-        self._epochs = spec.epochs
         self._folds: dict[str, TaskID] = {}
         self._whole = bars.add_task("all folds", total=None, note="")
         self._seen: dict[str, int] = {}
@@ -62,11 +60,13 @@ class Bars:
     def begin(self, tasks: Sequence[FoldTask], known: Sequence[Record], torn: int) -> None:
         for line in greeting(len(tasks), known, torn):
             self._bars.console.print(line)
-        self._bars.update(self._whole, total=(len(tasks) - len(known)) * self._epochs)
+        there = {record.key for record in known}
+        left = sum(task.epochs for task in tasks if task.key not in there)
+        self._bars.update(self._whole, total=left)
 
     def step(self, task: FoldTask, step: Step) -> None:
         if task.key not in self._folds:
-            self._folds[task.key] = self._bars.add_task(name_of(task), total=self._epochs, note="")
+            self._folds[task.key] = self._bars.add_task(name_of(task), total=task.epochs, note="")
         part = "validation" if task.fold.protocol == "fair" else "test"
         note = f"{part} {100 * step.accuracy:.1f} %"
         self._bars.update(self._folds[task.key], completed=step.epochs, note=note)
@@ -75,7 +75,7 @@ class Bars:
     def end(self, task: FoldTask, record: Record) -> None:
         if task.key in self._folds:
             self._bars.remove_task(self._folds.pop(task.key))
-        self._count(task.key, self._epochs)
+        self._count(task.key, task.epochs)
         self._bars.console.print(f"{name_of(task)}: {result_of(record)}", markup=False)
 
     def _count(self, key: str, epochs: int) -> None:

@@ -7,6 +7,7 @@ and it is handed weights that nothing can change any more.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -21,7 +22,7 @@ from lfds.nn import GraphClassifier
 from lfds.results.record import Curve, Outcome, Protocol
 from lfds.seeds import seed_for
 
-AfterEpoch = Callable[[Training], None]
+AfterEpoch = Callable[[int, Training], None]
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,15 @@ class Chosen:
         model: With the weights of the chosen epoch.
         encoder: Learned from the training graphs.
         training: How it came about.
+        candidate: Which of the task's candidates it is.
+        seconds: Time spent on all of them.
     """
 
     model: GraphClassifier
     encoder: Encoder
     training: Training
+    candidate: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -45,12 +50,12 @@ class Workshop:
 
     Attributes:
         encodings: Cache of structural encodings.
-        checkpoint: The file to go on from and to write to.
-        after_epoch: Called after each epoch.
+        checkpoint: Returns the file a candidate goes on from and is written to.
+        after_epoch: Called with a candidate's number and training after each epoch.
     """
 
     encodings: Path | None
-    checkpoint: Path
+    checkpoint: Callable[[int], Path]
     after_epoch: AfterEpoch
 
 
@@ -61,17 +66,27 @@ def fair(task: FoldTask, graphs: GraphSet, split: Split, workshop: Workshop) -> 
 
 
 def choose(task: FoldTask, train: GraphSet, validation: GraphSet, workshop: Workshop) -> Chosen:
-    """Train, and keep the weights of the epoch that did best on the validation graphs."""
+    """Train every candidate, and keep the epoch that did best on the validation graphs.
+
+    The best is the most accurate, then the one with the lower loss, then the earlier one.
+    """
     encoder = Encoder(task.encoding).fit(train)
-    training = _trained(task, encoder, train, validation, workshop)
-    training.model.load_state_dict(training.best)
-    return Chosen(training.model, encoder, training)
+    best: Training | None = None
+    which, seconds = 0, 0.0
+    for number in range(len(task.candidates)):
+        training = _trained(task, number, encoder, train, validation, workshop)
+        seconds += training.progress.seconds
+        if best is None or training.progress.best_score > best.progress.best_score:
+            best, which = training, number
+    assert best is not None
+    best.model.load_state_dict(best.best)
+    return Chosen(best.model, encoder, best, which, seconds)
 
 
 def assess(task: FoldTask, chosen: Chosen, test: GraphSet, workshop: Workshop) -> Outcome:
     """Judge a chosen model; the only function of ``fair`` that is given test graphs."""
     encoded = chosen.encoder.transform(test, cache=workshop.encodings)
-    accuracy, _ = evaluate(chosen.model, encoded, task.training.batch_size)
+    accuracy, _ = evaluate(chosen.model, encoded, chosen.training.settings.batch_size)
     seen = chosen.training.progress
     return Outcome(
         curve=Curve(
@@ -82,9 +97,10 @@ def assess(task: FoldTask, chosen: Chosen, test: GraphSet, workshop: Workshop) -
         ),
         epoch=seen.best,
         accuracy=accuracy,
+        candidate=chosen.candidate,
         parameters=_parameters(chosen.model),
         tested=len(test),
-        seconds=seen.seconds,
+        seconds=chosen.seconds,
     )
 
 
@@ -93,7 +109,7 @@ def paper(task: FoldTask, graphs: GraphSet, split: Split, workshop: Workshop) ->
     rest = graphs[sorted(split.train + split.validation)]
     test = graphs[split.test]
     encoder = Encoder(task.encoding).fit(rest)
-    training = _trained(task, encoder, rest, test, workshop)
+    training = _trained(task, 0, encoder, rest, test, workshop)
     seen = training.progress
     return Outcome(
         curve=Curve(loss=tuple(seen.loss), train=tuple(seen.train), test=tuple(seen.watched)),
@@ -119,26 +135,32 @@ def split_of(task: FoldTask, graphs: GraphSet) -> Split:
 
 
 def _trained(
-    task: FoldTask, encoder: Encoder, train: GraphSet, watched: GraphSet, workshop: Workshop
+    task: FoldTask,
+    number: int,
+    encoder: Encoder,
+    train: GraphSet,
+    watched: GraphSet,
+    workshop: Workshop,
 ) -> Training:
-    which = task.fold
+    which, candidate = task.fold, task.candidates[number]
     scope = (which.dataset, which.pool, "folds", which.folds, "fold", which.fold)
     # Layers draw their first weights from torch's global generator: it is set here and, for
     # dropout, at the beginning of every epoch.
     torch.manual_seed(seed_for(which.seed, *scope, "weights"))
-    model = GraphClassifier(encoder.width, train.num_classes, task.network)
+    model = GraphClassifier(encoder.width, train.num_classes, candidate.network)
     training = Training(
         model,
         encoder.transform(train, cache=workshop.encodings),
         encoder.transform(watched, cache=workshop.encodings),
-        task.training,
+        candidate.training,
         which.seed,
         scope,
     )
-    restore_checkpoint(training, workshop.checkpoint, task.key)
-    training.run(workshop.after_epoch)
+    checkpoint = workshop.checkpoint(number)
+    restore_checkpoint(training, checkpoint, task.key)
+    training.run(partial(workshop.after_epoch, number))
     # The end is kept as well: where the record is lost, no epoch is run again.
-    save_checkpoint(training, workshop.checkpoint, task.key)
+    save_checkpoint(training, checkpoint, task.key)
     return training
 
 

@@ -3,6 +3,7 @@
 import difflib
 import tomllib
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -25,6 +26,7 @@ from lfds.experiment.schedule import Decay
 from lfds.nn import POOLINGS, NetworkSettings
 from lfds.results.record import Protocol
 
+Value = bool | int | float | str
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -49,6 +51,9 @@ class TrainingSettings(BaseModel):
     weight_decay: NonNegativeFloat = 0.0
 
 
+_TRAINING = frozenset(TrainingSettings.model_fields)
+
+
 class CompareSpec(TrainingSettings):
     """Which poolings are compared, on which data, under which protocol.
 
@@ -65,6 +70,8 @@ class CompareSpec(TrainingSettings):
             probabilities of random walks where the graphs have neither.
         network: ``default``, or ``paper`` for the paper's network to the letter.
         options: What is to be otherwise in every network, by the names of its settings.
+        grid: Values to choose from on the validation graphs of each fold, by the names of settings
+            of training or network; every combination is trained. Only under ``fair``.
     """
 
     data: Names = ("pc-graphs",)
@@ -77,7 +84,8 @@ class CompareSpec(TrainingSettings):
     graphs: PositiveInt | None = None
     encoding: Literal["auto"] | EncodingSettings = "auto"
     network: Literal["default", "paper"] = "default"
-    options: dict[str, bool | int | float | str] = {}
+    options: dict[str, Value] = {}
+    grid: dict[str, Annotated[tuple[Value, ...], Field(min_length=1)]] = {}
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -88,9 +96,23 @@ class CompareSpec(TrainingSettings):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{what} names {twice!r} twice; once is enough")
-        for pool in self.pools:
-            self.network_for(pool)
+        if self.grid and self.protocol != "fair":
+            raise ValueError("a grid is chosen from on validation graphs: it needs protocol 'fair'")
+        for candidate in self.candidates() if self.grid else [self]:
+            for pool in self.pools:
+                candidate.network_for(pool)
         return self
+
+    def candidates(self) -> "list[CompareSpec]":
+        """Return the spec of each combination of the grid's values; without a grid, this one."""
+        mine = self.model_dump(exclude={"grid"})
+        found = []
+        for values in product(*self.grid.values()):
+            told = dict(zip(self.grid, values, strict=True))
+            training = {name: told.pop(name) for name in self.grid if name in _TRAINING}
+            options = {**self.options, **told}
+            found.append(CompareSpec.model_validate({**mine, **training, "options": options}))
+        return found
 
     def network_for(self, pool: str) -> NetworkSettings:
         """Return the network that a pooling is part of."""
@@ -104,7 +126,7 @@ class CompareSpec(TrainingSettings):
     @property
     def training(self) -> TrainingSettings:
         """The part that says how one model is fitted."""
-        return TrainingSettings(**self.model_dump(include=set(TrainingSettings.model_fields)))
+        return TrainingSettings(**self.model_dump(include=set(_TRAINING)))
 
     @property
     def all_seeds(self) -> tuple[int, ...]:

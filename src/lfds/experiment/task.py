@@ -4,12 +4,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.experiment.spec import TrainingSettings
 from lfds.nn import NetworkSettings
 from lfds.results.record import Failure, Fold, Outcome, Record, key_of
+
+
+class Candidate(BaseModel):
+    """One way to make and fit a model.
+
+    Attributes:
+        training: How it is fitted.
+        network: What it is.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    training: TrainingSettings
+    network: NetworkSettings
 
 
 class FoldTask(BaseModel):
@@ -20,9 +33,8 @@ class FoldTask(BaseModel):
         data: Where the graphs are saved.
         content: The hash of the graphs; other graphs under the same name are another task.
         validation: Share of the training folds on which ``fair`` chooses.
-        training: How the model is fitted.
-        encoding: What its nodes are known by.
-        network: What the model is.
+        encoding: What the nodes are known by.
+        candidates: What is tried; several only under ``fair``, which chooses on validation graphs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,9 +42,8 @@ class FoldTask(BaseModel):
     data: Path
     content: str
     validation: float
-    training: TrainingSettings
     encoding: EncodingSettings
-    network: NetworkSettings
+    candidates: tuple[Candidate, ...] = Field(min_length=1)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -43,6 +54,11 @@ class FoldTask(BaseModel):
     def key(self) -> str:
         """The name of the fold's record and checkpoint."""
         return key_of(self.fold, self.settings)
+
+    @property
+    def epochs(self) -> int:
+        """Epochs of all candidates together."""
+        return sum(candidate.training.epochs for candidate in self.candidates)
 
     def record(self, end: Outcome | Failure) -> Record:
         """Return what is to be written down when the fold has come to an end."""

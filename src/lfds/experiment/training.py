@@ -46,6 +46,11 @@ class Progress:
         """Epochs done."""
         return len(self.loss)
 
+    @property
+    def best_score(self) -> tuple[float, float]:
+        """What makes an epoch better than another: its accuracy, then a lower loss."""
+        return self.watched[self.best], -self.watched_loss[self.best]
+
 
 @final
 class Training:
@@ -129,10 +134,7 @@ class Training:
     def _keep_if_best(self, epoch: int, accuracy: float, loss: float) -> None:
         """Keep the weights of the best epoch: by accuracy, then by loss, then the earliest."""
         seen = self.progress
-        if seen.best < 0 or (accuracy, -loss) > (
-            seen.watched[seen.best],
-            -seen.watched_loss[seen.best],
-        ):
+        if seen.best < 0 or (accuracy, -loss) > seen.best_score:
             seen.best = epoch
             self.best = {name: value.clone() for name, value in self.model.state_dict().items()}
 

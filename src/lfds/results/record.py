@@ -78,6 +78,7 @@ class Outcome(_Frozen):
         curve: Epoch by epoch.
         epoch: The epoch chosen on validation graphs, counted from 0; only under ``fair``.
         accuracy: Its accuracy on the test graphs; only under ``fair``.
+        candidate: Which of the candidates was chosen, counted from 0.
         parameters: Numbers the model learns.
         tested: Graphs of the test part.
         seconds: Time spent training, over all interruptions.
@@ -86,6 +87,7 @@ class Outcome(_Frozen):
     curve: Curve
     epoch: NonNegativeInt | None = None
     accuracy: Share | None = None
+    candidate: NonNegativeInt = 0
     parameters: NonNegativeInt
     tested: PositiveInt
     seconds: float = 0.0

@@ -29,9 +29,9 @@ BATCH = 32
 # What is raced on each set, and on how many of its graphs: dense peers need minutes for all of DD.
 RACES = {
     "ENZYMES": (600, 7, ("lfds max", "PyG max", "products alone")),
-    "PROTEINS": (512, 3, ("lfds max", "PyG max", "lfds loop", "PyG DiffPool", "PyG GMT",
+    "PROTEINS": (1113, 3, ("lfds max", "PyG max", "lfds loop", "PyG DiffPool", "PyG GMT",
                            "lfds diff", "products alone")),
-    "DD": (64, 3, ("lfds max", "PyG max", "lfds loop", "PyG DiffPool", "PyG GMT",
+    "DD": (192, 3, ("lfds max", "PyG max", "lfds loop", "PyG DiffPool", "PyG GMT",
                    "lfds diff", "products alone")),
 }  # fmt: skip
 RATIOS = [

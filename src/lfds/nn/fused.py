@@ -31,7 +31,8 @@ def can_fuse(x: Tensor) -> bool:
         and x.device.type == "cpu"
         and x.dtype in (torch.float32, torch.float64)
         and not torch.is_autocast_enabled("cpu")
-        and x.shape[0] > 1
+        and not torch.onnx.is_in_onnx_export()
+        and x.shape[:-1].numel() > 1
     )
 
 
@@ -40,7 +41,7 @@ def fused_layer(
     weight: Float[Tensor, "both_channels in_channels"],
     norm: nn.BatchNorm1d,
     edges: Edges,
-    kept: Float[Tensor, "nodes 1"] | None,
+    kept: Float[Tensor, "nodes 1"] | None = None,
 ) -> Float[Tensor, "nodes out_channels"]:
     r"""Run a spatial layer.
 

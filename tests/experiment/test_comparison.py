@@ -3,6 +3,7 @@ import json
 import pytest
 
 from lfds.experiment import CompareSpec, compare, fold
+from lfds.experiment.comparison import SPEC
 from lfds.results.errors import ResultsError
 from lfds.results.store import RECORDS, read_records
 from tests.experiment.small import Silent, spec_for, timeless
@@ -53,6 +54,13 @@ def test_fold_one_alone_is_fold_one_of_all(tmp_path):
     alone, _ = run(tmp_path, spec_for(tmp_path, pools=["mean"], seed=1), out="alone")
     by_key = {record.key: timeless(record) for record in whole.records}
     assert all(timeless(record) == by_key[record.key] for record in alone.records)
+
+
+def test_the_folder_says_what_was_asked_for_last(tmp_path):
+    for epochs in (1, 2):
+        spec = spec_for(tmp_path, epochs=epochs)
+        run(tmp_path, spec)
+    assert CompareSpec.model_validate_json((tmp_path / "run" / SPEC).read_bytes()) == spec
 
 
 def fail_on_fold_0(monkeypatch):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol as Interface
 
+from lfds.data.whole_file import write_whole
 from lfds.experiment.datasets import ReadyData, make_ready
 from lfds.experiment.engine import Engine, engine_for
 from lfds.experiment.fold import Place, Step
@@ -13,6 +14,9 @@ from lfds.experiment.task import Candidate, FoldTask
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
 from lfds.results.store import RecordStore
 from lfds.results.table import Table, table_of
+
+SPEC = "spec.json"
+"""What the last run in a folder of results was asked for."""
 
 
 class Watcher(Interface):
@@ -73,6 +77,8 @@ def compare(
     """
     with RecordStore.open(out) as store:
         ready = make_ready(spec, root, out, workers=workers)
+        # Records of other settings may be here as well: this says which ones the last run meant.
+        write_whole(out / SPEC, spec.model_dump_json(indent=2).encode() + b"\n")
         tasks = tasks_of(spec, ready)
         place = Place(out, patience)
         known = {task.key: record for task in tasks if (record := store.find(task.key))}

@@ -52,6 +52,30 @@ def test_a_file_is_overruled_by_the_options_beside_it(compare, tmp_path):
     assert spec["encoding"]["structure"][0]["kind"] == "rwse"
 
 
+def test_settings_of_the_network_may_be_words(compare):
+    _, out, _ = compare(
+        "--data",
+        "rings",
+        "--pool",
+        "loop",
+        "--json",
+        "--encoding",
+        "auto",
+        *SMALL,
+        "reduction=mass",
+    )
+    spec = json.loads(out)["spec"]
+    assert spec["options"]["reduction"] == "mass"
+    assert spec["encoding"] == "auto"
+
+
+def test_a_cluster_that_does_not_answer_is_said(compare):
+    pytest.importorskip("ray")
+    code, _, err = compare("--data", "rings", "--pool", "max", *SMALL, "--ray", "127.0.0.1:1")
+    assert code == 2
+    assert "no cluster answers" in err.splitlines()[-1]
+
+
 def test_a_failed_fold_ends_in_exit_code_1(compare, monkeypatch):
     from lfds.experiment import fold
 

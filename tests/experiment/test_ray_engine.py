@@ -61,6 +61,87 @@ def test_an_ear_tells_everything_once():
     assert ear.take() == []
 
 
+class Remote:
+    """What Ray makes of a function or class, without Ray: all is done at once, in this process."""
+
+    def __init__(self, what):
+        self._what = what
+
+    def options(self, **_):
+        return self
+
+    def remote(self, *arguments):
+        made = self._what(*arguments)
+        return Handle(made) if isinstance(made, Ear) else Done(made)
+
+
+class Handle:
+    def __init__(self, ear):
+        self.hear, self.take = Remote(ear.hear), Remote(ear.take)
+
+
+class Done:
+    def __init__(self, value):
+        self.value = value
+
+
+class FakeRay:
+    """Gives what was asked for, or an error of Ray's where ``broken`` says so."""
+
+    class exceptions:  # noqa: N801
+        class RayError(Exception):
+            pass
+
+    def __init__(self, broken):
+        self.broken = broken
+        self.calls = []
+
+    def is_initialized(self):
+        return False
+
+    def init(self, **how):
+        self.calls.append(how["address"])
+
+    def shutdown(self):
+        self.calls.append("shutdown")
+
+    remote = staticmethod(Remote)
+
+    def wait(self, waiting, timeout):
+        return waiting[:1], waiting[1:]
+
+    def get(self, done):
+        if self.broken(done.value):
+            raise self.exceptions.RayError("the node is lost\nand more")
+        return done.value
+
+
+@pytest.mark.parametrize("address", ["auto", "local"])
+def test_the_driver_hears_and_collects_everything(tmp_path, address):
+    pytest.importorskip("ray")
+    engine = OnRay(address)
+    engine._ray = FakeRay(broken=lambda value: False)
+    steps = []
+    tasks = tasks_for(tmp_path)
+    ends = run(engine, tasks, tmp_path / "run", lambda task, step: steps.append(step.epochs))
+    assert engine._ray.calls == [address, "shutdown"]
+    assert steps == [1, 2, 1, 2]
+    here = run(Here(), tasks, tmp_path / "here")
+    for task in tasks:
+        assert timeless(task.record(ends[task.key])) == timeless(task.record(here[task.key]))
+
+
+def test_a_lost_ear_costs_the_display_alone_and_a_lost_fold_is_a_failure(tmp_path):
+    pytest.importorskip("ray")
+    engine = OnRay("auto")
+    engine._ray = FakeRay(broken=lambda value: True)
+    steps = []
+    tasks = tasks_for(tmp_path)
+    ends = run(engine, tasks, tmp_path / "run", lambda *step: steps.append(step))
+    assert steps == []
+    assert {end.reason for end in ends.values()} == {"Ray could not run the fold: the node is lost"}
+
+
 def test_without_ray_there_is_a_way_out(monkeypatch):
     load = builtins.__import__
 

@@ -6,7 +6,7 @@ import torch
 
 from lfds.data.graphset import GraphSet
 from lfds.experiment.comparison import tasks_of
-from lfds.experiment.datasets import make_ready
+from lfds.experiment.datasets import load_sets, make_ready
 from lfds.experiment.spec import make_spec
 
 PER_CLASS = 6
@@ -44,7 +44,7 @@ def spec_for(folder, **options):
 
 def tasks_for(folder, **options):
     spec = spec_for(folder, **options)
-    return tasks_of(spec, make_ready(spec, folder, folder / "run"))
+    return tasks_of(spec, make_ready(spec, load_sets(spec, folder), folder / "run"))
 
 
 class Silent:

@@ -116,8 +116,11 @@ def test_an_interruption_says_how_to_go_on(compare, monkeypatch):
         (["--preset", "papr"], "did you mean 'paper'"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(compare, arguments, said):
+def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
+    compare, arguments, said, tmp_path
+):
     code, out, err = compare(*arguments)
+    assert not (tmp_path / "run").exists()
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) == 1

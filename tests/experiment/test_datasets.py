@@ -4,7 +4,7 @@ import torch
 from lfds.data.encodings import RWSE
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.experiment.datasets import check_runnable, content_of, encoding_for, make_ready
+from lfds.experiment.datasets import check_runnable, content_of, encoding_for, load_sets, make_ready
 from lfds.experiment.errors import SpecError
 from lfds.experiment.spec import make_spec
 from tests.experiment.small import graphs, spec_for
@@ -12,11 +12,11 @@ from tests.experiment.small import graphs, spec_for
 
 def test_data_are_saved_once_and_open_to_every_process(tmp_path):
     spec = spec_for(tmp_path)
-    ready = make_ready(spec, tmp_path, tmp_path / "run")
+    ready = make_ready(spec, load_sets(spec, tmp_path), tmp_path / "run")
     assert [data.name for data in ready] == ["rings"]
     assert GraphSet.load(ready[0].path).equals(graphs())
     written = (ready[0].path / "graphs.safetensors").stat().st_mtime_ns
-    assert make_ready(spec, tmp_path, tmp_path / "run") == ready
+    assert make_ready(spec, load_sets(spec, tmp_path), tmp_path / "run") == ready
     assert (ready[0].path / "graphs.safetensors").stat().st_mtime_ns == written
 
 
@@ -29,8 +29,8 @@ def test_the_content_is_named_by_every_part():
 
 
 def test_fewer_graphs_are_taken_of_each_class_in_proportion(tmp_path):
-    ready = make_ready(spec_for(tmp_path, graphs=8, validation=0.3), tmp_path, tmp_path / "run")
-    assert torch.bincount(GraphSet.load(ready[0].path).y).tolist() == [4, 4]
+    (few,) = load_sets(spec_for(tmp_path, graphs=8, validation=0.3), tmp_path)
+    assert torch.bincount(few.y).tolist() == [4, 4]
 
 
 def test_nodes_of_which_nothing_is_known_get_their_structure():
@@ -70,7 +70,7 @@ def test_a_class_of_which_no_graph_is_left_does_not_count(tmp_path):
 
 def test_names_nobody_knows_get_the_nearest(tmp_path):
     with pytest.raises(DataError, match="did you mean ENZYMES"):
-        make_ready(make_spec({"data": ["ENZYME"]}), tmp_path, tmp_path / "run")
+        load_sets(make_spec({"data": ["ENZYME"]}), tmp_path)
 
 
 def test_two_sets_of_one_name_would_share_a_column(tmp_path):
@@ -78,4 +78,4 @@ def test_two_sets_of_one_name_would_share_a_column(tmp_path):
     graphs().save(tmp_path / "two")
     spec = spec_for(tmp_path, data=[str(tmp_path / "one"), str(tmp_path / "two")])
     with pytest.raises(SpecError, match="a name of its own, not rings, rings"):
-        make_ready(spec, tmp_path, tmp_path / "run")
+        load_sets(spec, tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol as Interface
 
 from lfds.data.whole_file import write_whole
-from lfds.experiment.datasets import ReadyData, make_ready
+from lfds.experiment.datasets import ReadyData, load_sets, make_ready
 from lfds.experiment.engine import Engine, engine_for
 from lfds.experiment.fold import Place, Step
 from lfds.experiment.spec import CompareSpec
@@ -75,8 +75,10 @@ def compare(
         retry: Whether folds that failed are run again.
         engine: Runs the folds; one made for ``workers`` when left out.
     """
+    # Before anything is written: what cannot be run leaves no trace.
+    sets = load_sets(spec, root)
     with RecordStore.open(out) as store:
-        ready = make_ready(spec, root, out, workers=workers)
+        ready = make_ready(spec, sets, out, workers=workers)
         # Records of other settings may be here as well: this says which ones the last run meant.
         write_whole(out / SPEC, spec.model_dump_json(indent=2).encode() + b"\n")
         tasks = tasks_of(spec, ready)

@@ -1,6 +1,7 @@
 """From the names in a spec to saved graphs that every process can open, proved fit to be run."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -36,17 +37,12 @@ class ReadyData:
     encoding: EncodingSettings
 
 
-def make_ready(
-    spec: CompareSpec, root: Path, folder: Path, *, workers: int = 1, progress: bool = False
-) -> list[ReadyData]:
-    """Load, check and save all datasets of a spec, and compute their structural encodings.
+def load_sets(spec: CompareSpec, root: Path) -> list[GraphSet]:
+    """Load and check all datasets of a spec; nothing is written.
 
     Args:
         spec: What is to be run.
         root: Where datasets known by name are kept.
-        folder: Where processes will find them, and the cache of encodings.
-        workers: Processes that compute encodings.
-        progress: Whether to show a bar on standard error.
     """
     sets = [_chosen(_load(source, root), spec.graphs) for source in spec.data]
     names = [graphs.name for graphs in sets]
@@ -54,16 +50,25 @@ def make_ready(
         raise SpecError(f"data: each set needs a name of its own, not {', '.join(names)}")
     for graphs in sets:
         check_runnable(graphs, spec)
+    return sets
+
+
+def make_ready(
+    spec: CompareSpec, sets: Sequence[GraphSet], folder: Path, *, workers: int = 1
+) -> list[ReadyData]:
+    """Save datasets for all processes to open, and compute their structural encodings.
+
+    Args:
+        spec: What is to be run.
+        sets: Its datasets.
+        folder: Where processes will find them, and the cache of encodings.
+        workers: Processes that compute encodings.
+    """
     ready = []
     for graphs in sets:
         encoding = encoding_for(graphs, spec)
-        structural_features(
-            graphs,
-            encoding.structure,
-            workers=workers,
-            cache=folder / "encodings",
-            progress=progress,
-        )
+        cache = folder / "encodings"
+        structural_features(graphs, encoding.structure, workers=workers, cache=cache)
         content = content_of(graphs)
         path = folder / "data" / content
         if not path.exists():

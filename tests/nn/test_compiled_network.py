@@ -13,7 +13,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("pool", ["max", "loop", "diff"])
+@pytest.mark.parametrize("pool", ["max", pytest.param("loop", marks=pytest.mark.slow), "diff"])
 def test_the_whole_network_is_one_graph(pool):
     torch._dynamo.reset()
     settings = NetworkSettings(pool=pool, width=8, slots=8, clusters=4)

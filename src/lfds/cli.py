@@ -8,6 +8,9 @@ import typer
 from lfds import __version__
 from lfds.data.commands import app as data_app
 from lfds.data.errors import DataError
+from lfds.experiment.commands import ManyValues, compare
+from lfds.experiment.errors import SpecError
+from lfds.results.errors import ResultsError
 
 app = typer.Typer(
     name="lfds",
@@ -16,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data_app, name="data")
+app.command("compare", cls=ManyValues)(compare)
 
 
 def _show_version(wanted: bool) -> None:
@@ -34,9 +38,9 @@ def _options(
 
 
 def main() -> None:
-    """Run the command; what is wrong with someone's data is one line on stderr and exit code 2."""
+    """Run the command; what a user can cause is one line on stderr and exit code 2."""
     try:
         app()
-    except DataError as error:
+    except (DataError, ResultsError, SpecError) as error:
         typer.echo(f"lfds: {error}", err=True)
         sys.exit(2)

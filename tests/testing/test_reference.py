@@ -6,6 +6,7 @@ import torch
 import lfds
 from lfds.nn import pooling
 from lfds.nn.projection import place
+from lfds.nn.structures import spatial
 from lfds.nn.structures.base import SlotActivation
 from lfds.nn.structures.spectrum import SpectralLayer
 from lfds.testing import assert_agrees_with_reference
@@ -59,11 +60,21 @@ def test_norm_before_relu(pool, monkeypatch):
         return self.norm(slots.flatten(0, 1)).relu().view(slots.shape)
 
     monkeypatch.setattr(SlotActivation, "forward", turned)
+    monkeypatch.setattr(spatial, "can_fuse", lambda slots: False)
     assert_caught(pool)
 
 
 def test_a_loop_that_is_open(pool, monkeypatch):
     monkeypatch.setattr(lfds.Loop, "sum_of_neighbours", lfds.Sequence.sum_of_neighbours)
+    monkeypatch.setattr(spatial, "can_fuse", lambda slots: False)
+    assert_caught(pool)
+
+
+def test_a_loop_whose_edges_leave_it_open(pool, monkeypatch):
+    def of_a_path(self, num_graphs, device):
+        return lfds.Sequence(self.num_slots).edges(num_graphs, device)
+
+    monkeypatch.setattr(lfds.Loop, "edges", of_a_path)
     assert_caught(pool)
 
 

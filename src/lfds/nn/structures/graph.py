@@ -8,8 +8,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from lfds.nn.edges import Edges
 from lfds.nn.structures.base import Symmetry
-from lfds.nn.structures.spatial import GraphStructure, normalised_rows
+from lfds.nn.structures.spatial import GraphStructure, normalised_rows, repeated_edges
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -40,6 +41,9 @@ class Sequence(GraphStructure):
         from_right = F.pad(slots[:, 1:], (0, 0, 0, 1))
         from_left = F.pad(slots[:, :-1], (0, 0, 1, 0))
         return from_left + from_right
+
+    def edges(self, num_graphs: int, device: torch.device) -> Edges:
+        return repeated_edges(self.adjacency.to(device), num_graphs)
 
     def symmetries(self) -> Iterator[Symmetry]:
         yield Symmetry("reversed", torch.arange(self.num_slots).flip(0), self)
@@ -72,6 +76,9 @@ class Loop(GraphStructure):
         self, slots: Float[Tensor, "graphs slots channels"]
     ) -> Float[Tensor, "graphs slots channels"]:
         return slots.roll(1, dims=1) + slots.roll(-1, dims=1)
+
+    def edges(self, num_graphs: int, device: torch.device) -> Edges:
+        return repeated_edges(self.adjacency.to(device), num_graphs)
 
     def symmetries(self) -> Iterator[Symmetry]:
         slots = torch.arange(self.num_slots)

@@ -3,9 +3,12 @@
 from abc import abstractmethod
 from typing import final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lfds.nn.edges import Edges, Rows
+from lfds.nn.fused import can_fuse, fused_layer
 from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure
 
 
@@ -22,6 +25,10 @@ class GraphStructure(Structure):
         self, slots: Float[Tensor, "graphs slots channels"]
     ) -> Float[Tensor, "graphs slots channels"]:
         """What arrives at each slot from its neighbours."""
+
+    def edges(self, num_graphs: int, device: torch.device) -> Edges | None:
+        """The edges among the slots of so many graphs, where few are fixed for good."""
+        return None
 
     @final
     def layer(self, channels: int) -> "SpatialLayer":
@@ -48,6 +55,10 @@ class SpatialLayer(LatentLayer):
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"], structure: GraphStructure
     ) -> Float[Tensor, "graphs slots channels"]:
+        edges = structure.edges(slots.shape[0], slots.device) if can_fuse(slots) else None
+        if edges is not None:
+            rows, norm = slots.flatten(0, 1), self.activation.norm
+            return fused_layer(rows, self.transforms.weight, norm, edges).view(slots.shape)
         activated: Tensor = self.activation(self.transforms(slots))
         own, sent = activated.chunk(2, dim=-1)
         return own + structure.sum_of_neighbours(sent)
@@ -61,3 +72,18 @@ def normalised_rows(adjacency: Float[Tensor, "slots slots"]) -> Float[Tensor, "s
     """Divide by the degrees, so that a slot hears the mean of its neighbours, not their sum."""
     degree = adjacency.sum(dim=1, keepdim=True)
     return adjacency / degree.clamp(min=1e-12)
+
+
+def repeated_edges(adjacency: Float[Tensor, "slots slots"], num_graphs: int) -> Edges:
+    """The edges of a symmetric ``adjacency``, once for each graph."""
+    row, column = adjacency.nonzero(as_tuple=True)
+    num_slots, num_edges = adjacency.shape[0], row.shape[0]
+    first = torch.arange(num_graphs, device=row.device)[:, None]
+    starts = torch.searchsorted(row, torch.arange(num_slots, device=row.device))
+    ends = row.new_full((1,), num_graphs * num_edges)
+    rows = Rows(
+        torch.cat([(first * num_edges + starts).flatten(), ends]).int(),
+        (first * num_slots + column).flatten().int(),
+        adjacency[row, column].repeat(num_graphs),
+    )
+    return Edges(rows, rows)

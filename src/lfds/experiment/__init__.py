@@ -1,0 +1,30 @@
+"""Comparing poolings: what is to be run, how it is trained and judged, and by which processes."""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lfds.experiment.comparison import compare
+    from lfds.experiment.errors import SpecError
+    from lfds.experiment.spec import CompareSpec
+
+__all__ = ["CompareSpec", "SpecError", "compare"]
+
+_HOMES = {
+    "CompareSpec": "lfds.experiment.spec",
+    "SpecError": "lfds.experiment.errors",
+    "compare": "lfds.experiment.comparison",
+}
+
+
+def __getattr__(name: str) -> object:
+    # torch takes a second to import; whoever only asks for help does not wait for it.
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(
+        f"module 'lfds.experiment' has no attribute {name!r}; it offers {', '.join(__all__)}"
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

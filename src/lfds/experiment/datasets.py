@@ -1,0 +1,142 @@
+"""From the names in a spec to saved graphs that every process can open, proved fit to be run."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lfds.data.catalog import BUILT_IN, TU_DATASETS
+from lfds.data.encodings import RWSE
+from lfds.data.encodings.encoder import EncodingSettings
+from lfds.data.encodings.structure import structural_features
+from lfds.data.graphset import GraphSet
+from lfds.data.sources import load_dataset, read_any
+from lfds.experiment.errors import SpecError
+from lfds.experiment.spec import CompareSpec
+from lfds.seeds import seed_for
+
+
+@dataclass(frozen=True)
+class ReadyData:
+    """A dataset that can be run.
+
+    Attributes:
+        name: What it is called in records and tables.
+        path: Where it is saved.
+        content: The hash of its graphs.
+        encoding: What its nodes are known by.
+    """
+
+    name: str
+    path: Path
+    content: str
+    encoding: EncodingSettings
+
+
+def load_sets(spec: CompareSpec, root: Path) -> list[GraphSet]:
+    """Load and check all datasets of a spec; nothing is written.
+
+    Args:
+        spec: What is to be run.
+        root: Where datasets known by name are kept.
+    """
+    sets = [_chosen(_load(source, root), spec.graphs) for source in spec.data]
+    names = [graphs.name for graphs in sets]
+    if len(set(names)) < len(names):
+        raise SpecError(f"data: each set needs a name of its own, not {', '.join(names)}")
+    for graphs in sets:
+        check_runnable(graphs, spec)
+    return sets
+
+
+def make_ready(
+    spec: CompareSpec, sets: Sequence[GraphSet], folder: Path, *, workers: int = 1
+) -> list[ReadyData]:
+    """Save datasets for all processes to open, and compute their structural encodings.
+
+    Args:
+        spec: What is to be run.
+        sets: Its datasets.
+        folder: Where processes will find them, and the cache of encodings.
+        workers: Processes that compute encodings.
+    """
+    ready = []
+    for graphs in sets:
+        encoding = encoding_for(graphs, spec)
+        cache = folder / "encodings"
+        structural_features(graphs, encoding.structure, workers=workers, cache=cache)
+        content = content_of(graphs)
+        path = folder / "data" / content
+        if not path.exists():
+            graphs.save(path)
+        ready.append(ReadyData(graphs.name, path, content, encoding))
+    return ready
+
+
+def encoding_for(graphs: GraphSet, spec: CompareSpec) -> EncodingSettings:
+    """Return what the nodes of a set are known by."""
+    if isinstance(spec.encoding, EncodingSettings):
+        return spec.encoding
+    known = graphs.labels.shape[1] + graphs.attributes.shape[1] > 0
+    return EncodingSettings(structure=() if known else (RWSE(),))
+
+
+def check_runnable(graphs: GraphSet, spec: CompareSpec) -> None:
+    """Raise a SpecError where a set cannot be dealt into folds and learned from."""
+    if not graphs.classes:
+        raise SpecError(f"{graphs.name}: has no classes; comparing needs a set of several")
+    counts = torch.bincount(graphs.y, minlength=graphs.num_classes)
+    there = counts[counts > 0]
+    if len(there) < 2:
+        only = graphs.classes[int(counts.argmax())]
+        raise SpecError(
+            f"{graphs.name}: all {len(graphs)} graphs are of class {only!r}; "
+            f"comparing needs at least 2 classes"
+        )
+    if spec.folds > int(there.min()):
+        rare = graphs.classes[int(torch.where(counts > 0, counts, len(graphs)).argmin())]
+        raise SpecError(
+            f"{graphs.name}: {spec.folds} folds need as many graphs of each class, and "
+            f"{rare!r} has {int(there.min())}; use --folds {max(2, int(there.min()))} or fewer"
+        )
+    # The largest test part leaves the least for validation.
+    rest = len(graphs) - -(-len(graphs) // spec.folds)
+    if spec.protocol == "fair" and round(spec.validation * rest) < 1:
+        raise SpecError(
+            f"{graphs.name}: a share of {spec.validation} of {rest} graphs is none to choose on; "
+            f"use a larger --validation"
+        )
+
+
+def content_of(graphs: GraphSet) -> str:
+    """Return the hash of everything a network could learn from."""
+    digest = hashlib.sha256(repr((graphs.name, graphs.classes, graphs.label_values)).encode())
+    for entry in fields(graphs):
+        value = getattr(graphs, entry.name)
+        if isinstance(value, Tensor):
+            digest.update(f"{entry.name} {value.dtype} {tuple(value.shape)}".encode())
+            digest.update(np.ascontiguousarray(value.numpy()).data)
+    return digest.hexdigest()[:24]
+
+
+def _load(source: str, root: Path) -> GraphSet:
+    by_name = source in BUILT_IN or source in TU_DATASETS
+    if not by_name and Path(source).exists():
+        return read_any(source)
+    return load_dataset(source, root)
+
+
+def _chosen(graphs: GraphSet, count: int | None) -> GraphSet:
+    """Take at most ``count`` graphs, of each class in proportion."""
+    if count is None or count >= len(graphs):
+        return graphs
+    rng = np.random.default_rng(seed_for(0, graphs.name, "chosen"))
+    shuffled = rng.permutation(len(graphs))
+    by_class = shuffled[np.argsort(graphs.y.numpy()[shuffled], kind="stable")]
+    # Evenly spaced among graphs sorted by class: each class gives in proportion.
+    places = (np.arange(count) + 0.5) * (len(graphs) / count)
+    return graphs[np.sort(by_class[places.astype(int)])]

@@ -1,0 +1,71 @@
+"""One fold to be run: everything that decides its numbers, and where its data are."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lfds.data.encodings.encoder import EncodingSettings
+from lfds.experiment.spec import TrainingSettings
+from lfds.nn import NetworkSettings
+from lfds.results.record import Failure, Fold, Outcome, Record, key_of
+
+
+class Candidate(BaseModel):
+    """One way to make and fit a model.
+
+    Attributes:
+        training: How it is fitted.
+        network: What it is.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    training: TrainingSettings
+    network: NetworkSettings
+
+
+class FoldTask(BaseModel):
+    """One fold of one dataset, pooling and seed.
+
+    Attributes:
+        fold: Which one.
+        data: Where the graphs are saved.
+        content: The hash of the graphs; other graphs under the same name are another task.
+        validation: Share of the training folds on which ``fair`` chooses.
+        encoding: What the nodes are known by.
+        candidates: What is tried; several only under ``fair``, which chooses on validation graphs.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    fold: Fold
+    data: Path
+    content: str
+    validation: float
+    encoding: EncodingSettings
+    candidates: tuple[Candidate, ...] = Field(min_length=1)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Everything that decides the numbers, the fold apart; where files are does not."""
+        return self.model_dump(mode="json", exclude={"fold", "data"})
+
+    @cached_property
+    def key(self) -> str:
+        """The name of the fold's record and checkpoint."""
+        return key_of(self.fold, self.settings)
+
+    @property
+    def epochs(self) -> int:
+        """Epochs of all candidates together."""
+        return sum(candidate.training.epochs for candidate in self.candidates)
+
+    def record(self, end: Outcome | Failure) -> Record:
+        """Return what is to be written down when the fold has come to an end."""
+        return Record(
+            key=self.key,
+            fold=self.fold,
+            settings=self.settings,
+            outcome=end if isinstance(end, Outcome) else None,
+            failure=end if isinstance(end, Failure) else None,
+        )

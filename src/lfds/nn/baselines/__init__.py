@@ -1,0 +1,1 @@
+"""The poolings that ours is compared with."""

@@ -1,0 +1,116 @@
+"""Flat poolings: one maximum, mean or sum over the nodes of a graph, learned at most in weights."""
+
+from typing import final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lfds.nn.edges import Edges
+from lfds.nn.gram import weighted_sums
+from lfds.nn.graph_pooling import GraphPooling
+from lfds.nn.maximum import ragged_max
+from lfds.nn.ragged import index_from_ptr
+
+
+def ragged_sum(
+    x: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"]
+) -> Float[Tensor, "boundaries-1 channels"]:
+    """Sum the nodes of every graph."""
+    return weighted_sums(x.new_ones(x.shape[0], 1), x, ptr)[:, 0]
+
+
+def ragged_mean(
+    x: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"]
+) -> Float[Tensor, "boundaries-1 channels"]:
+    """Average the nodes of every graph; zero for a graph without nodes."""
+    return ragged_sum(x, ptr) / ptr.diff().clamp(min=1)[:, None]
+
+
+@final
+class MaxPool(GraphPooling):
+    """The largest value of every channel."""
+
+    stands_alone = True
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels, channels)
+
+    def forward(
+        self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 channels"]:
+        return ragged_max(nodes, ptr)
+
+
+@final
+class MeanPool(GraphPooling):
+    """The mean of every channel."""
+
+    stands_alone = True
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels, channels)
+
+    def forward(
+        self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 channels"]:
+        return ragged_mean(nodes, ptr)
+
+
+@final
+class SumPool(GraphPooling):
+    """The sum of every channel."""
+
+    stands_alone = True
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels, channels)
+
+    def forward(
+        self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 channels"]:
+        return ragged_sum(nodes, ptr)
+
+
+@final
+class MaxMeanPool(GraphPooling):
+    """The largest value and the mean of every channel, side by side."""
+
+    stands_alone = True
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels, 2 * channels)
+
+    def forward(
+        self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 out_channels"]:
+        return torch.cat([ragged_max(nodes, ptr), ragged_mean(nodes, ptr)], dim=1)
+
+
+@final
+class AttentionPool(GraphPooling):
+    r"""A mean whose weights are learned, as in gated graph sequence networks.
+
+    .. math::
+        \mathbf{z}_g = \sum_{i \in g} \alpha_i \mathbf{x}_i, \qquad
+        \boldsymbol{\alpha} = \mathrm{softmax}_{i \in g}(h(\mathbf{x}_i))
+
+    The function :math:`h` is a perceptron with one hidden layer.
+    """
+
+    stands_alone = True
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels, channels)
+        self.gate = nn.Sequential(nn.Linear(channels, channels), nn.ReLU(), nn.Linear(channels, 1))
+
+    def forward(
+        self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 channels"]:
+        score: Tensor = self.gate(nodes)
+        graph = index_from_ptr(ptr, nodes.shape[0])
+        # Less the largest of the graph: the same quotient, and no overflow.
+        weight = (score - ragged_max(score.detach(), ptr)[graph]).exp()
+        total = ragged_sum(weight, ptr)
+        # The largest weight is one, so only a graph without nodes is below.
+        return weighted_sums(weight, nodes, ptr)[:, 0] / total.clamp(min=1)

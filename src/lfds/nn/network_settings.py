@@ -1,0 +1,123 @@
+"""All that is chosen about a network before it sees data."""
+
+import difflib
+from math import isqrt
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+PoolName = Literal[
+    "max",
+    "mean",
+    "sum",
+    "max+mean",
+    "attention",
+    "sort",
+    "diff",
+    "topk",
+    "sag",
+    "set-transformer",
+    "gmt",
+    "image",
+    "array",
+    "sequence",
+    "loop",
+    "learned-spatial",
+    "learned-spectral",
+]
+
+Count = Annotated[int, Field(ge=1)]
+Probability = Annotated[float, Field(ge=0, lt=1)]
+
+
+class NetworkSettings(BaseModel):
+    """What a :class:`lfds.nn.GraphClassifier` is made of.
+
+    The defaults are ours; :meth:`paper` is what the paper says. Options of poolings other than
+    ``pool`` are without effect.
+
+    Attributes:
+        pool: The pooling, by its name in ``lfds.nn.POOLINGS``.
+        width: Width of the layers of the base.
+        layers: Number of layers of the base.
+        node_dropout: Probability of a node to be silenced after a layer.
+        head_width: Width of the two hidden layers of the head.
+        head_dropout: Dropout in the head.
+        head_norm: Whether the head norms its hidden layers over the batch.
+        slots: Number of slots of a latent structure; a square number for ``image``.
+        anchors: Where the anchors of the slots come from.
+        reduction: How a slot takes up what it is given.
+        slot_dropout: Probability of a slot to be silenced.
+        blend: Whether the maxima of the graph are added to all slots.
+        normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
+        orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
+        clusters: Number of clusters of ``diff``.
+        link_weight: Weight of the link loss of ``diff``.
+        entropy_weight: Weight of the entropy loss of ``diff``.
+        ratio: Part of the nodes that ``topk`` and ``sag`` keep.
+        sorted_nodes: Number of nodes that ``sort`` keeps.
+        heads: Number of attention heads of ``set-transformer`` and ``gmt``.
+        seeds: Number of vectors that ``gmt`` pools a graph to before the last one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pool: PoolName
+    width: Count = 64
+    layers: Count = 3
+    node_dropout: Probability = 0.2
+    head_width: Count = 64
+    head_dropout: Probability = 0.5
+    head_norm: bool = True
+    slots: Annotated[int, Field(ge=2)] = 64
+    anchors: Literal["fixed", "generated", "mixture"] = "fixed"
+    reduction: Literal["sum", "mean", "mass"] = "mean"
+    slot_dropout: Probability = 0.0
+    blend: bool = False
+    normalized_adjacency: bool = True
+    orthonormality: Annotated[float, Field(ge=0)] = 1.0
+    clusters: Annotated[int, Field(ge=2)] = 64
+    link_weight: Annotated[float, Field(ge=0)] = 1.0
+    entropy_weight: Annotated[float, Field(ge=0)] = 1.0
+    ratio: Annotated[float, Field(gt=0, le=1)] = 0.5
+    sorted_nodes: Annotated[int, Field(ge=10)] = 30
+    heads: Count = 4
+    seeds: Count = 64
+
+    @classmethod
+    def paper(cls, pool: str) -> "NetworkSettings":
+        """The network of the paper, to the letter where it says something."""
+        told = {
+            "pool": pool,
+            "head_norm": False,
+            "reduction": "sum",
+            "slot_dropout": 0.4,
+            "blend": True,
+            "normalized_adjacency": False,
+        }
+        return cls.model_validate(told)
+
+    @field_validator("pool", mode="before")
+    @classmethod
+    def _known(cls, pool: Any) -> Any:
+        known = get_args(PoolName)
+        if pool in known:
+            return pool
+        near = difflib.get_close_matches(str(pool), known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"pool must be one of {', '.join(known)}, got {pool!r}{hint}")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "NetworkSettings":
+        side = isqrt(self.slots)
+        if self.pool == "image" and side**2 != self.slots:
+            raise ValueError(
+                f"slots of an image must be a square number, got {self.slots}; "
+                f"use {max(side, 2) ** 2} or {(side + 1) ** 2}"
+            )
+        if self.pool in ("set-transformer", "gmt") and self.width % self.heads:
+            raise ValueError(
+                f"width must be a multiple of heads, got {self.width} and {self.heads}; "
+                f"use heads=1 or width={self.heads * (self.width // self.heads + 1)}"
+            )
+        return self

@@ -1,0 +1,124 @@
+r"""What may be said of accuracies over folds: mean, spread, interval, and who beats whom.
+
+Folds share most of their training graphs, so that their accuracies are not independent and the
+usual standard error is too small. Following Nadeau and Bengio, the variance of the mean of
+:math:`J` accuracies is taken as
+
+.. math::
+    \left( \frac{1}{J} + \frac{n_\text{test}}{n_\text{train}} \right) s^2,
+    \qquad \frac{n_\text{test}}{n_\text{train}} = \frac{1}{\text{folds} - 1}.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import copysign, inf, sqrt
+
+import numpy as np
+from scipy import stats
+
+from lfds.results.errors import IncompleteRunError
+from lfds.results.record import Rule
+from lfds.results.rules import Scores
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Accuracy of one pooling on one dataset.
+
+    Attributes:
+        rule: How epochs were chosen.
+        mean: Over all folds of all seeds.
+        std: The same folds' standard deviation.
+        low: Lower end of the confidence interval of the mean.
+        high: Upper end.
+        folds: How many of each seed.
+        seeds: How many.
+    """
+
+    rule: Rule
+    mean: float
+    std: float
+    low: float
+    high: float
+    folds: int
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How far one pooling is ahead of another, fold by fold.
+
+    Attributes:
+        rule: How epochs were chosen.
+        difference: Mean of first minus second.
+        low: Lower end of its confidence interval.
+        high: Upper end.
+        t: The corrected statistic.
+        p: How likely one at least as far from 0 is where there is no difference.
+    """
+
+    rule: Rule
+    difference: float
+    low: float
+    high: float
+    t: float
+    p: float
+
+
+def summarise(scores: Scores, rule: Rule, *, confidence: float = 0.95) -> Summary:
+    """Return mean, spread and interval of accuracies ``[seeds, folds]``."""
+    seeds, folds = _checked(scores)
+    mean, error = float(scores.mean()), _error_of_mean(scores)
+    reach = _quantile(confidence, scores.size) * error
+    std = float(scores.std(ddof=1))
+    return Summary(rule, mean, std, mean - reach, mean + reach, folds, seeds)
+
+
+def compare(first: Scores, second: Scores, rule: Rule, *, confidence: float = 0.95) -> Comparison:
+    """Compare two poolings on the same folds of the same seeds, ``[seeds, folds]`` each."""
+    if first.shape != second.shape:
+        raise IncompleteRunError(
+            f"a paired comparison needs the same folds, not {first.shape} and {second.shape}"
+        )
+    _checked(first)
+    differences = first - second
+    mean, error = float(differences.mean()), _error_of_mean(differences)
+    reach = _quantile(confidence, differences.size) * error
+    t = mean / error if error else (copysign(inf, mean) if mean else 0.0)
+    p = float(2 * stats.t.sf(abs(t), differences.size - 1))
+    return Comparison(rule, mean, mean - reach, mean + reach, t, p)
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return the p values corrected for being many (Holm), in the order given.
+
+    >>> holm([0.01, 0.04, 0.03])
+    (0.03, 0.06, 0.06)
+    """
+    corrected = [0.0] * len(p_values)
+    so_far = 0.0
+    for place, which in enumerate(np.argsort(p_values, kind="stable").tolist()):
+        so_far = max(so_far, min(1.0, (len(p_values) - place) * p_values[which]))
+        corrected[which] = so_far
+    return tuple(corrected)
+
+
+def _checked(scores: Scores) -> tuple[int, int]:
+    seeds, folds = scores.shape
+    if folds < 2:
+        raise IncompleteRunError(f"a spread over folds needs at least 2 of them, not {folds}")
+    if not np.isfinite(scores).all():
+        raise IncompleteRunError("an accuracy is not a number, so that no mean can be given")
+    return seeds, folds
+
+
+def _error_of_mean(values: Scores) -> float:
+    spread = float(values.std(ddof=1))
+    # Equal values leave rounding errors behind, which would pass for a tiny but sure spread.
+    if np.ptp(values) <= 1e-12:
+        return 0.0
+    return sqrt(1 / values.size + 1 / (values.shape[1] - 1)) * spread
+
+
+def _quantile(confidence: float, count: int) -> float:
+    return float(stats.t.ppf((1 + confidence) / 2, count - 1))

@@ -1,0 +1,52 @@
+import torch
+
+from lfds.experiment import fold
+from lfds.experiment.fold import Place, run_fold
+from lfds.results.record import Failure, Outcome
+from tests.experiment.small import tasks_for
+
+
+def test_a_fold_tells_each_epoch_and_ends_in_an_outcome(tmp_path):
+    task = tasks_for(tmp_path)[0]
+    told = []
+    end = run_fold(task, Place(tmp_path / "run"), told.append)
+    assert isinstance(end, Outcome)
+    assert [(step.key, step.epochs) for step in told] == [(task.key, 1), (task.key, 2)]
+    assert tuple(step.accuracy for step in told) == end.curve.validation
+    assert torch.get_num_threads() == 1
+
+
+def test_a_diverging_fold_is_a_failure_with_reason_and_traceback(tmp_path):
+    task = tasks_for(tmp_path, learning_rate=1e30, final_learning_rate=1e30, epochs=5)[0]
+    end = run_fold(task, Place(tmp_path / "run"), lambda _: None)
+    assert isinstance(end, Failure)
+    assert "Traceback" in end.traceback
+
+
+def test_a_loss_that_is_no_number_is_said_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("lfds.nn.GraphClassifier.penalty", lambda _: torch.tensor(float("nan")))
+    end = run_fold(tasks_for(tmp_path)[0], Place(tmp_path / "run"), lambda _: None)
+    assert end.reason.startswith("the loss became nan in epoch 1")
+    assert "DivergedError" in end.traceback
+
+
+def test_whatever_else_breaks_is_a_failure_too(tmp_path, monkeypatch):
+    def broken(*_):
+        raise MemoryError("no\nroom")
+
+    monkeypatch.setitem(fold.RUNS, "fair", broken)
+    end = run_fold(tasks_for(tmp_path)[0], Place(tmp_path / "run"), lambda _: None)
+    assert end.reason == "MemoryError: no room"
+
+
+def test_checkpoints_are_written_when_patience_ends(tmp_path):
+    task = tasks_for(tmp_path)[0]
+    place = Place(tmp_path / "run", patience=0)
+    there = []
+    run_fold(task, place, lambda _: there.append(place.checkpoint(task).exists()))
+    assert there == [True, True]
+    eager = Place(tmp_path / "other", patience=1000)
+    there.clear()
+    run_fold(task, eager, lambda _: there.append(eager.checkpoint(task).exists()))
+    assert there == [False, False]
+    assert eager.checkpoint(task).exists()  # the end is kept until its record is safe

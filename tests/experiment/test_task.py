@@ -1,0 +1,38 @@
+from pathlib import Path
+
+from lfds.results.record import Failure
+from tests.experiment.small import tasks_for
+
+
+def test_the_key_is_made_of_what_decides_the_numbers(tmp_path):
+    task = tasks_for(tmp_path)[0]
+    moved = task.model_copy(update={"data": Path("elsewhere")})
+    assert moved.key == task.key
+    others = [
+        tasks_for(tmp_path, **change)[0].key
+        for change in (
+            {"epochs": 3},
+            {"pools": ["loop"]},
+            {"protocol": "paper"},
+            {"learning_rate": 0.1},
+            {"seed": 1},
+            {"encoding": {"labels": False}},
+            {"options": {"width": 4}},
+            {"graphs": 10, "validation": 0.2},
+            {"validation": 0.3},
+            {"grid": {"width": [8, 4]}},
+        )
+    ]
+    assert len({task.key, *others}) == 11
+
+
+def test_a_record_says_what_was_run(tmp_path):
+    task = tasks_for(tmp_path)[0]
+    record = task.record(Failure(reason="why"))
+    assert (record.key, record.fold, record.outcome) == (task.key, task.fold, None)
+    assert record.settings["candidates"][0]["training"]["epochs"] == 2
+    assert "data" not in record.settings
+
+
+def test_the_epochs_of_all_candidates_count(tmp_path):
+    assert tasks_for(tmp_path, grid={"epochs": [2, 5]})[0].epochs == 7

@@ -1,0 +1,98 @@
+import pytest
+import torch
+
+from lfds.data.encodings.encoder import Encoder
+from lfds.experiment.errors import DivergedError
+from lfds.experiment.spec import TrainingSettings
+from lfds.experiment.training import Training, batches, evaluate
+from lfds.nn import GraphClassifier, NetworkSettings
+from tests.experiment.small import graphs
+
+SETTINGS = TrainingSettings(epochs=3, batch_size=4, learning_rate=0.01)
+
+
+def make(seed=0, scope=("test",), settings=SETTINGS, watched=None):
+    encoded = Encoder().fit(graphs()).transform(graphs())
+    torch.manual_seed(0)
+    network = NetworkSettings(pool="loop", width=8, head_width=8, slots=4)
+    model = GraphClassifier(encoded.x.shape[1], 2, network)
+    part = encoded if watched is None else watched
+    return Training(model, encoded, part, settings, seed, scope)
+
+
+def weights(training):
+    return torch.cat([value.double().flatten() for value in training.model.state_dict().values()])
+
+
+def trained(**how):
+    training = make(**how)
+    training.run(lambda _: None)
+    return training
+
+
+def test_the_same_streams_give_the_same_bits():
+    first = trained()
+    torch.rand(5)  # what others draw meanwhile is of no account
+    second = trained()
+    assert torch.equal(weights(first), weights(second))
+    assert first.progress.loss == second.progress.loss
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"scope": ("other",)}])
+def test_other_streams_give_others(other):
+    assert not torch.equal(weights(trained()), weights(trained(**other)))
+
+
+def test_it_learns_and_tells_after_each_epoch():
+    told = []
+    training = make(settings=SETTINGS.model_copy(update={"epochs": 25}))
+    training.run(lambda now: told.append(now.progress.epochs))
+    assert told == list(range(1, 26))
+    assert training.progress.loss[-1] < training.progress.loss[0]
+    assert training.progress.watched[-1] > 0.7
+
+
+def test_the_best_epoch_is_kept_by_accuracy_then_loss_then_age():
+    training = make()
+    seen = training.progress
+    for epoch, (accuracy, loss) in enumerate([(0.5, 1.0), (0.7, 2.0), (0.7, 1.5), (0.7, 1.5)]):
+        training._keep_if_best(epoch, accuracy, loss)
+        seen.watched.append(accuracy)
+        seen.watched_loss.append(loss)
+    assert seen.best == 2
+
+
+def test_the_best_weights_are_those_of_the_best_epoch_and_stay():
+    training = make()
+    snapshots = []
+    training.run(lambda now: snapshots.append(weights(now).clone()))
+    best = torch.cat([value.double().flatten() for value in training.best.values()])
+    assert torch.equal(best, snapshots[training.progress.best])
+
+
+def test_a_loss_that_is_no_number_stops_with_epoch_and_way_out():
+    training = make()
+    with torch.no_grad():
+        next(training.model.head.parameters()).fill_(float("nan"))
+    with pytest.raises(DivergedError, match=r"became nan in epoch 1; a lower learning rate than"):
+        training.run(lambda _: None)
+
+
+def test_evaluation_counts_each_graph_once_whatever_the_batches():
+    training = trained()
+    whole = evaluate(training.model, training._watched, 100)
+    parts = evaluate(training.model, training._watched, 5)
+    assert whole[0] == parts[0]
+    assert whole[1] == pytest.approx(parts[1], rel=1e-4)
+    # Dropout and batch statistics are not for judging: twice the same.
+    assert parts == evaluate(training.model, training._watched, 5)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 9, 12])
+@pytest.mark.parametrize("size", [2, 4])
+def test_batches_hold_every_graph_once_and_none_is_alone(count, size):
+    encoded = Encoder().fit(graphs()).transform(graphs())
+    parts = list(batches(encoded, torch.arange(count), size))
+    assert torch.equal(torch.cat([part.y for part in parts]), encoded.y[:count])
+    assert all(len(part) > 1 for part in parts) or count == 1
+    assert all(len(part) <= size for part in parts) or size == 2

@@ -1,0 +1,42 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from lfds.nn import STRUCTURES, LFDSPool, NetworkSettings
+from lfds.nn.edges import Edges
+from lfds.nn.readout import LatentReadout, make_structure
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_names_lead_to_their_structures(name):
+    structure = make_structure(NetworkSettings(pool=name, slots=16))
+    assert type(structure) is type(STRUCTURES[name]())
+    assert structure.num_slots == 16
+
+
+def test_options_arrive():
+    settings = NetworkSettings(
+        pool="learned-spectral", slots=9, anchors="mixture", reduction="mass",
+        slot_dropout=0.3, blend=True, orthonormality=0.5,
+    )  # fmt: skip
+    pool = LatentReadout(8, settings).pool
+    assert (pool.reduction, pool.slot_dropout.p, pool.structure.weight) == ("mass", 0.3, 0.5)
+    assert type(pool.anchors).__name__ == "MixtureAnchors"
+    assert pool.blend is not None
+    spatial = LatentReadout(8, NetworkSettings(pool="learned-spatial", normalized_adjacency=True))
+    assert spatial.pool.structure.normalized
+
+
+def test_it_is_the_layer_and_its_penalty():
+    readout = LatentReadout(8, NetworkSettings(pool="learned-spectral", slots=9)).eval()
+    assert isinstance(readout.pool, LFDSPool)
+    readout.pool.structure.frame.basis.data.mul_(2)
+    x, ptr = torch.randn(5, 8), torch.tensor([0, 2, 5])
+    edges = Edges.from_rows(torch.zeros(6).long(), torch.zeros(0).long())
+    assert_close(readout(x, ptr, edges), readout.pool(x, ptr=ptr))
+    assert_close(readout.penalty(), torch.tensor(81.0))  # || 4 I - I ||^2 of nine
+
+
+def test_other_poolings_are_no_structures():
+    with pytest.raises(ValueError, match="'max' is no latent structure"):
+        make_structure(NetworkSettings(pool="max"))

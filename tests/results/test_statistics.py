@@ -1,0 +1,84 @@
+from math import inf, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from lfds.results.errors import IncompleteRunError
+from lfds.results.statistics import compare, holm, summarise
+
+FIRST = np.array([[0.8, 0.7, 0.9, 0.6], [0.7, 0.8, 0.8, 0.7]])
+SECOND = np.array([[0.7, 0.7, 0.7, 0.5], [0.7, 0.6, 0.8, 0.6]])
+
+
+def test_mean_and_spread_are_those_of_all_folds():
+    summary = summarise(FIRST, "fair")
+    values = FIRST.ravel().tolist()
+    mean = sum(values) / 8
+    assert summary.mean == pytest.approx(mean)
+    # One less than the number of folds: dividing by 8 would be the culprit.
+    assert summary.std == pytest.approx(sqrt(sum((v - mean) ** 2 for v in values) / 7))
+    assert (summary.rule, summary.folds, summary.seeds) == ("fair", 4, 2)
+
+
+def test_the_interval_is_corrected_for_overlapping_training_sets():
+    summary = summarise(FIRST, "last")
+    naive = stats.t.interval(0.95, 7, summary.mean, stats.sem(FIRST.ravel()))
+    corrected = (summary.high - summary.low) / (naive[1] - naive[0])
+    # (1/8 + 1/3) / (1/8): eight accuracies, a test part a third as large as its training part.
+    assert corrected == pytest.approx(sqrt((1 / 8 + 1 / 3) * 8))
+    assert summary.high - summary.mean == pytest.approx(summary.mean - summary.low)
+
+
+def test_more_seeds_cannot_make_the_interval_vanish():
+    many = np.tile(FIRST, (500, 1))
+    assert summarise(many, "fair").high - summarise(many, "fair").mean > 0.09
+
+
+def test_the_paired_comparison_is_nadeau_and_bengios():
+    found = compare(FIRST, SECOND, "fair")
+    differences = (FIRST - SECOND).ravel()
+    variance = differences.var(ddof=1)
+    t = differences.mean() / sqrt((1 / 8 + 1 / 3) * variance)
+    assert found.t == pytest.approx(t)
+    assert found.p == pytest.approx(2 * (1 - stats.t.cdf(t, 7)))
+    # The culprits: the plain paired test, and the test that forgets the pairs.
+    assert found.p > 2 * stats.ttest_rel(FIRST.ravel(), SECOND.ravel()).pvalue
+    assert found.p != pytest.approx(stats.ttest_ind(FIRST.ravel(), SECOND.ravel()).pvalue)
+    assert found.low < found.difference < found.high
+
+
+@given(st.integers(0, 2**31))
+def test_who_is_first_changes_the_sign_alone(seed):
+    rng = np.random.default_rng(seed)
+    first, second = rng.random((2, 3, 5))
+    one, other = compare(first, second, "fair"), compare(second, first, "fair")
+    assert one.p == pytest.approx(other.p)
+    assert one.t == pytest.approx(-other.t)
+    assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
+
+
+def test_no_difference_and_nothing_but_difference():
+    same = compare(FIRST, FIRST, "fair")
+    assert (same.t, same.p, same.difference) == (0.0, 1.0, 0.0)
+    # Rounding leaves a spread of 1e-17 in these differences; it must not pass for certainty.
+    sure = compare(FIRST, FIRST - 0.1, "fair")
+    assert (sure.t, sure.p) == (inf, 0.0)
+    assert compare(FIRST - 0.1, FIRST, "fair").t == -inf
+
+
+def test_what_has_no_spread_or_no_pairs_is_refused():
+    with pytest.raises(IncompleteRunError, match="at least 2"):
+        summarise(np.array([[0.5]]), "fair")
+    with pytest.raises(IncompleteRunError, match="the same folds"):
+        compare(FIRST, SECOND[:1], "fair")
+    with pytest.raises(IncompleteRunError, match="not a number"):
+        summarise(np.array([[0.5, np.nan]]), "fair")
+
+
+def test_holm_is_between_nothing_and_bonferroni():
+    raw = [0.04, 0.01, 0.9, 0.02]
+    assert holm(raw) == pytest.approx((0.08, 0.04, 0.9, 0.06))
+    assert all(p <= c <= min(1.0, 4 * p) for p, c in zip(raw, holm(raw), strict=True))

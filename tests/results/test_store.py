@@ -1,0 +1,128 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lfds.results.errors import ResultsError
+from lfds.results.store import RECORDS, TORN, RecordStore, read_records
+from tests.results.records import failed_record, fair_record
+
+
+def fill(folder, *records):
+    with RecordStore.open(folder) as store:
+        for record in records:
+            store.add(record)
+
+
+def test_what_was_written_is_read(tmp_path):
+    records = fair_record(0.1), fair_record(0.2, 1), failed_record(2, folds=3)
+    fill(tmp_path / "new" / "run", *records)
+    reading = read_records(tmp_path / "new" / "run")
+    assert reading.records == records
+    assert reading.torn == b""
+
+
+def test_records_are_only_ever_added(tmp_path):
+    fill(tmp_path, fair_record(0.1))
+    before = (tmp_path / RECORDS).read_bytes()
+    fill(tmp_path, fair_record(0.2, 1))
+    assert (tmp_path / RECORDS).read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize("kept", [1, 20, -2, -1])
+def test_a_torn_last_line_is_reported_set_aside_and_not_counted(tmp_path, kept):
+    fill(tmp_path, fair_record(0.1), fair_record(0.2, 1))
+    path = tmp_path / RECORDS
+    first, second = path.read_bytes().splitlines(keepends=True)
+    torn = second[:kept]
+    path.write_bytes(first + torn)
+    assert read_records(tmp_path).torn == torn
+    assert path.read_bytes() == first + torn  # reading alone changes nothing
+    with RecordStore.open(tmp_path) as store:
+        assert store.torn == len(torn)
+        assert store.find(fair_record(0.2, 1).key) is None
+        store.add(fair_record(0.3, 1))
+    assert path.read_bytes().startswith(first)
+    assert [r.outcome.accuracy for r in read_records(tmp_path).records] == [0.1, 0.3]
+    assert (tmp_path / TORN).read_bytes() == torn + b"\n"
+
+
+@given(st.binary(min_size=1, max_size=40))
+def test_whatever_follows_the_last_line_it_is_set_apart(tmp_path_factory, junk):
+    folder = tmp_path_factory.mktemp("run")
+    fill(folder, fair_record(0.1))
+    tail = b"{" + junk.replace(b"\n", b"")
+    with (folder / RECORDS).open("ab") as file:
+        file.write(tail)
+    reading = read_records(folder)
+    assert len(reading.records) == 1
+    assert reading.torn == tail
+
+
+def test_damage_in_the_middle_is_refused_with_its_line(tmp_path):
+    fill(tmp_path, fair_record(0.1), fair_record(0.2, 1))
+    path = tmp_path / RECORDS
+    path.write_bytes(b"{broken\n" + path.read_bytes())
+    with pytest.raises(ResultsError, match=r"records.jsonl, line 1: is no record"):
+        read_records(tmp_path)
+
+
+def test_another_version_is_refused_and_left_alone(tmp_path):
+    entry = {**json.loads(fair_record(0.1).model_dump_json()), "format": 99, "more": 1}
+    content = json.dumps(entry).encode() + b"\n"
+    (tmp_path / RECORDS).write_bytes(content)
+    with pytest.raises(ResultsError, match=r"line 1: is of format 99, .* choose another folder"):
+        fill(tmp_path)
+    assert (tmp_path / RECORDS).read_bytes() == content
+
+
+def test_a_good_end_outweighs_a_failure_and_the_first_good_end_stays(tmp_path):
+    fill(tmp_path, failed_record(), fair_record(0.4), fair_record(0.6), failed_record())
+    with RecordStore.open(tmp_path) as store:
+        assert store.find(fair_record(0.4).key) == fair_record(0.4)
+        assert store.find("unknown") is None
+
+
+def test_two_writers_do_not_meet(tmp_path):
+    with RecordStore.open(tmp_path), pytest.raises(ResultsError, match="another process"):
+        fill(tmp_path)
+    fill(tmp_path)
+
+
+def test_a_full_disk_leaves_the_file_sound(tmp_path, monkeypatch):
+    write = os.write
+
+    def half(descriptor, line):
+        return write(descriptor, line[: len(line) // 2])
+
+    fill(tmp_path, fair_record(0.1))
+    with RecordStore.open(tmp_path) as store:
+        monkeypatch.setattr(os, "write", half)
+        with pytest.raises(ResultsError, match=r"No space left .* the same command goes on"):
+            store.add(fair_record(0.2, 1))
+        monkeypatch.undo()
+        assert store.find(fair_record(0.2, 1).key) is None
+    reading = read_records(tmp_path)
+    assert (len(reading.records), reading.torn) == (1, b"")
+
+
+def test_what_cannot_be_read_or_made_is_said(tmp_path):
+    with pytest.raises(ResultsError, match="cannot be read"):
+        read_records(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultsError, match="cannot be written"):
+        fill(tmp_path / "file")
+
+
+def test_results_are_read_without_torch():
+    code = (
+        "import sys, lfds.results as r\n"
+        "[getattr(r, name) for name in r.__all__]\n"
+        "print('torch' in sys.modules, dir(r) == sorted(r.__all__))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "False True\n"

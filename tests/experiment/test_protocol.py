@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lfds.data.graphset import GraphSet
-from lfds.experiment import protocol
+from lfds.experiment import protocol, training
 from lfds.experiment.protocol import Workshop, choose, fair, paper, split_of
 from tests.experiment.small import graphs, tasks_for
 
@@ -89,13 +89,16 @@ def test_the_paper_protocol_trains_on_all_that_is_not_tested(task, tmp_path, mon
     assert seen == {"train": 4, "watched": 2}
 
 
-def test_what_is_judged_are_the_weights_of_the_chosen_epoch(task, tmp_path):
+def test_what_is_judged_are_the_weights_of_the_chosen_epoch(task, tmp_path, monkeypatch):
     split = split_of(task, graphs())
+    falling = iter([(0.9, 1.0), (0.1, 1.0)])  # the first epoch is the best, the last is not
+    monkeypatch.setattr(training, "evaluate", lambda *_: next(falling))
     chosen = choose(task, graphs()[split.train], graphs()[split.validation], workshop(tmp_path))
+    assert chosen.training.progress.best == 0
+    trained_on = chosen.model.state_dict()["base.layers.0.activation.norm.num_batches_tracked"]
+    assert trained_on == 1  # one batch of four graphs: the first epoch
     for name, value in chosen.model.state_dict().items():
         assert torch.equal(value, chosen.training.best[name])
-    seen = chosen.training.progress
-    assert max(seen.watched) == seen.watched[seen.best]
 
 
 def test_encodings_are_learned_from_the_training_part_alone(task, tmp_path):

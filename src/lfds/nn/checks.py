@@ -9,6 +9,7 @@ number into NaN, so one number per graph is looked at (see :func:`check_finite`)
 Whoever wants everything checked on any device calls :func:`check_batch`.
 """
 
+import math
 import operator
 from typing import Any
 
@@ -140,9 +141,8 @@ def check_ptr_values(ptr: Tensor, num_nodes: int) -> None:
         raise ValueError(
             f"ptr must start at 0, got {int(ptr[0])}; prepend a zero to the cumulated sizes"
         )
-    falls = (ptr[1:] < ptr[:-1]).nonzero()
-    if falls.numel():
-        graph = int(falls[0])
+    if bool((ptr[1:] < ptr[:-1]).any()):
+        graph = int((ptr[1:] < ptr[:-1]).nonzero()[0])
         raise ValueError(
             f"ptr must not go down, got {int(ptr[graph])} then {int(ptr[graph + 1])} "
             f"at graph {graph}; it is the cumulated sum of the graph sizes"
@@ -210,10 +210,11 @@ def check_finite(
     """
     if slots.numel() == 0 or not values_may_be_read(slots):
         return
-    looked_at = slots.detach() if slots.dtype in LOW_PRECISION else slots.detach()[:, :1, 0]
-    finite = looked_at.flatten(1).isfinite().all(dim=1)
-    if finite.all():
+    looked_at = slots.detach() if slots.dtype in LOW_PRECISION else slots.detach()[:, 0, 0]
+    # A sum is finite only if all of it is, and is had sooner than a yes or no for each.
+    if math.isfinite(looked_at.sum(dtype=torch.float64).item()):
         return
+    finite = looked_at.reshape(slots.shape[0], -1).isfinite().all(dim=1)
     check_finite_features(x, ptr, order)
     if not anchors.detach().isfinite().all():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Run all contestants on all batches and write the tables of ``README.md`` here.
+"""Run all contestants on all batches; write the tables of ``README.md`` here and of the project's.
 
 ``make bench``, or ``python -m benchmarks [--only WORD]``; takes about twenty minutes.
 """
@@ -90,7 +90,7 @@ def memory(rows: dict[tuple[str, str], Row]) -> list[str]:
     return lines
 
 
-def write_readme(rows: dict[tuple[str, str], Row]) -> None:
+def write_tables(rows: dict[tuple[str, str], Row]) -> None:
     grown = ", ".join(
         f"{name} {growth(rows, name):.2f}"
         for name in ("distribute", "LFDSPool loop", "LFDSPool loop, low memory")
@@ -102,7 +102,7 @@ def write_readme(rows: dict[tuple[str, str], Row]) -> None:
             "",
             *table(rows),
             "",
-            "Times `LFDSPool loop` takes, longer:",
+            "Times longer than `LFDSPool loop`:",
             "",
             *speed_ups(rows),
             "",
@@ -111,11 +111,17 @@ def write_readme(rows: dict[tuple[str, str], Row]) -> None:
             *memory(rows),
         ]
     )
-    readme = HERE / "README.md"
-    start, end = "<!-- pooling: begin -->", "<!-- pooling: end -->"
-    before, _, rest = readme.read_text().partition(start)
+    write_between(HERE / "README.md", "pooling", text)
+    headline = ["Times longer than `LFDSPool loop`:", "", *speed_ups(rows)]
+    write_between(HERE.parent / "README.md", "speed", "\n".join(headline))
+
+
+def write_between(page: Path, name: str, text: str) -> None:
+    """Replace what stands between the marks called ``name``."""
+    start, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, _, rest = page.read_text().partition(start)
     _, _, after = rest.partition(end)
-    readme.write_text(f"{before}{start}\n{text}\n{end}{after}")
+    page.write_text(f"{before}{start}\n{text}\n{end}{after}")
 
 
 def main() -> None:
@@ -136,7 +142,7 @@ def main() -> None:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows[key] for key in sorted(rows))
-    write_readme(rows)
+    write_tables(rows)
 
 
 if __name__ == "__main__":

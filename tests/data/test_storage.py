@@ -34,6 +34,16 @@ def test_saving_again_replaces_and_leaves_nothing_else(tmp_path):
     assert not is_saved_set(tmp_path)
 
 
+@pytest.mark.parametrize("write", [GraphSet.save, GraphSet.to_tu])
+def test_a_folder_with_other_files_is_left_alone(write, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years")
+    with pytest.raises(DataError, match=r"holds other files, such as 'thesis\.tex'"):
+        write(three_graphs(), tmp_path)
+    with pytest.raises(DataError, match="is a file, where a folder"):
+        write(three_graphs(), tmp_path / "thesis.tex")
+    assert (tmp_path / "thesis.tex").read_text() == "years"
+
+
 def test_features_of_their_own_are_saved_too(tmp_path):
     graphs = three_graphs().with_features(torch.rand(5, 3))
     graphs.save(tmp_path / "set")

@@ -203,7 +203,10 @@ class GraphSet:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the set to the folder ``path`` (safetensors and JSON), whole or not at all."""
+        """Write the set to the folder ``path`` (safetensors and JSON), whole or not at all.
+
+        A set saved there before is replaced; a folder with anything else in it is refused.
+        """
         from lfds.data.storage import save
 
         save(self, path)

@@ -38,7 +38,7 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         "provenance": dict(graphs.provenance),
         "features_are_attributes": shared,
     }
-    with whole_folder(Path(path)) as folder:
+    with whole_folder(Path(path), ours={_TENSORS, _SETTINGS}.__contains__) as folder:
         save_file(tensors, folder / _TENSORS)
         # safetensors makes it private; others may read what others may read of the rest.
         (folder / _TENSORS).chmod(0o644)

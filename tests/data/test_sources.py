@@ -4,6 +4,7 @@ import pytest
 
 import lfds
 from lfds.data import DataError, read_any
+from lfds.data.prepare import prepare
 from lfds.data.tu import read_tu
 from tests.data.graphs import SHARED, needs_shared, three_graphs
 from tests.data.test_tu import FILES
@@ -21,7 +22,7 @@ def test_a_dataset_is_found_by_name_in_any_form(tmp_path):
 
 def test_what_was_prepared_is_used_until_its_source_changes(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
-    read_tu(folder)[:2].save(tmp_path / "S.graphs")
+    prepare("S", tmp_path).graphs[:2].save(tmp_path / "S.graphs")
     assert len(lfds.load_dataset("S", tmp_path)) == 2
     # Another order of nodes was asked for: what was prepared is of no use.
     assert len(lfds.load_dataset("S", tmp_path, seed=1)) == 3

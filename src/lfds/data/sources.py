@@ -11,6 +11,7 @@ from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.jsonl import read_jsonl
 from lfds.data.smiles import read_smiles
+from lfds.data.source_state import SOURCE_STATE, source_state
 from lfds.data.storage import is_saved_set, load
 from lfds.data.tu import read_tu
 from lfds.data.tu_files import tu_home
@@ -34,9 +35,11 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
 def _load(name: str, folder: Path, seed: int) -> GraphSet:
     prepared = prepared_at(name, folder)
     found = find_files(name, folder)
-    if is_saved_set(prepared) and (found is None or _is_newer(prepared, found)):
+    if is_saved_set(prepared):
         graphs = load(prepared)
-        if graphs.provenance.get("node_order_seed") == seed:
+        made_from = graphs.provenance.get(SOURCE_STATE)
+        unchanged = found is None or made_from == source_state(found)
+        if unchanged and graphs.provenance.get("node_order_seed") == seed:
             return graphs
     if found is None:
         if name not in TU_DATASETS:
@@ -77,11 +80,6 @@ def _read(place: Path, seed: int) -> GraphSet:
         "or what GraphSet.save writes",
         source=place,
     )
-
-
-def _is_newer(prepared: Path, source: Path) -> bool:
-    files = [source, *source.glob("*")] if source.is_dir() else [source]
-    return prepared.stat().st_mtime >= max(file.stat().st_mtime for file in files)
 
 
 _READERS: Mapping[str, Callable[[Path, int], GraphSet]] = {

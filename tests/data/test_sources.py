@@ -1,4 +1,5 @@
 import os
+import shutil
 
 import pytest
 
@@ -28,6 +29,15 @@ def test_what_was_prepared_is_used_until_its_source_changes(tmp_path):
     assert len(lfds.load_dataset("S", tmp_path, seed=1)) == 3
     os.utime(folder / "S_A.txt", (2**31, 2**31))
     assert len(lfds.load_dataset("S", tmp_path)) == 3
+
+
+def test_a_damaged_prepared_set_does_not_stand_before_its_source(tmp_path):
+    folder = write_folder(tmp_path / "S", FILES)
+    (prepare("S", tmp_path).saved / "graphs.safetensors").write_bytes(b"junk")
+    assert lfds.load_dataset("S", tmp_path).equals(read_tu(folder))
+    shutil.rmtree(folder)
+    with pytest.raises(DataError, match="cannot be read as safetensors"):
+        lfds.load_dataset("S", tmp_path)
 
 
 def test_a_prepared_set_needs_no_source(tmp_path):

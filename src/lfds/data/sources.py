@@ -35,12 +35,9 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
 def _load(name: str, folder: Path, seed: int) -> GraphSet:
     prepared = prepared_at(name, folder)
     found = find_files(name, folder)
-    if is_saved_set(prepared):
-        graphs = load(prepared)
-        made_from = graphs.provenance.get(SOURCE_STATE)
-        unchanged = found is None or made_from == source_state(found)
-        if unchanged and graphs.provenance.get("node_order_seed") == seed:
-            return graphs
+    graphs = _load_prepared(prepared, found)
+    if graphs is not None and graphs.provenance.get("node_order_seed") == seed:
+        return graphs
     if found is None:
         if name not in TU_DATASETS:
             raise unknown(name)
@@ -49,6 +46,20 @@ def _load(name: str, folder: Path, seed: int) -> GraphSet:
             f"or run `lfds data prepare {name} --download --root {folder}`"
         )
     return read_tu(found, seed=seed)
+
+
+def _load_prepared(prepared: Path, source: Path | None) -> GraphSet | None:
+    """Return what was prepared, or ``None`` where its source is there and tells better."""
+    if not is_saved_set(prepared):
+        return None
+    try:
+        graphs = load(prepared)
+    except DataError:
+        if source is None:
+            raise
+        return None
+    made_from = graphs.provenance.get(SOURCE_STATE)
+    return graphs if source is None or made_from == source_state(source) else None
 
 
 def read_any(path: str | os.PathLike[str], *, seed: int = 0) -> GraphSet:

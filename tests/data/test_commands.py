@@ -66,3 +66,20 @@ def test_errors_are_left_to_the_command(tmp_path):
 @needs_shared
 def test_real_datasets_match_what_was_published():
     assert "published                matches" in run("info", "ENZYMES", "--root", SHARED)
+
+
+def test_words_of_a_dataset_are_shown_as_they_are(tmp_path):
+    (tmp_path / "[bold].jsonl").write_text('{"nodes": 1, "label": "[/x] :smile:"}')
+    told = run("info", tmp_path / "[bold].jsonl")
+    assert "1 ([/x] :smile:: 1)" in told
+    assert "name                     [bold]" in told
+    assert "[/c]" in run("list", "--root", tmp_path / "[/c]").replace("\n", "")
+
+
+def test_a_name_with_marks_of_its_own_is_prepared(tmp_path):
+    name = "[bold]{y}"
+    files = {key.replace("S_", f"{name}_"): content for key, content in FILES.items()}
+    with serving(write_zip(tmp_path / "packed.zip", files).read_bytes()) as server:
+        root = tmp_path / "d"
+        told = run("prepare", name, "--root", root, "--download", "--source", server.url)
+    assert name in told

@@ -41,7 +41,7 @@ def list_datasets(root: Root = Path("data")) -> None:
         table.add_column(header, no_wrap=True, overflow="ellipsis", min_width=widest)
     for row in rows:
         table.add_row(*row)
-    console = Console()
+    console = _console()
     console.print(table)
     console.print(f"\nNodes and edges are means per graph, as published. Looked in {root}/.")
 
@@ -70,7 +70,12 @@ def make_ready(
     """Check a dataset, fetch it if asked, and save it for quick loading."""
     from lfds.data.prepare import prepare
 
-    columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(name, total=None)
 
@@ -122,7 +127,12 @@ def _print_summary(graphs: "GraphSet") -> None:
         lines.add_row("published", difference)
     for key, value in graphs.provenance.items():
         lines.add_row(key.replace("_", " "), str(value))
-    Console(soft_wrap=True).print(lines)
+    _console().print(lines, soft_wrap=True)
+
+
+def _console() -> Console:
+    # Names of sets, classes and folders are somebody's words: "[/x]" in them is no markup.
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def _note(count: int, what: str) -> str:

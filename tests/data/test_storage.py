@@ -44,6 +44,19 @@ def test_a_folder_with_other_files_is_left_alone(write, tmp_path):
     assert (tmp_path / "thesis.tex").read_text() == "years"
 
 
+def test_a_full_disk_is_a_data_error_and_leaves_nothing(tmp_path):
+    resource = pytest.importorskip("resource", reason="only Unix limits the size of files")
+    big = GraphSet.from_arrays([1], [[], []], attributes=torch.zeros(1, 100_000))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(DataError, match="set: cannot be written"):
+            big.save(tmp_path / "set")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_features_of_their_own_are_saved_too(tmp_path):
     graphs = three_graphs().with_features(torch.rand(5, 3))
     graphs.save(tmp_path / "set")

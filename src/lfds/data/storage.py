@@ -39,7 +39,10 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         "features_are_attributes": shared,
     }
     with whole_folder(Path(path), ours={_TENSORS, _SETTINGS}.__contains__) as folder:
-        save_file(tensors, folder / _TENSORS)
+        try:
+            save_file(tensors, folder / _TENSORS)
+        except SafetensorError as error:  # what it makes of a full disk
+            raise DataError(f"cannot be written ({error})", source=path) from error
         # safetensors makes it private; others may read what others may read of the rest.
         (folder / _TENSORS).chmod(0o644)
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")

@@ -81,7 +81,16 @@ def test_without_targets_there_is_one_class():
         ({"attributes": [[1.0]]}, "attributes: needs 2 rows"),
         (
             {"attributes": [1.0, float("inf")]},
-            "attributes: row 1 holds a number that is not finite",
+            "attributes: row 1 holds .*inf.*, but needs finite",
+        ),
+        ({"attributes": [[0.0], [1e300]]}, "attributes: row 1 holds .*1e.300.*scale the column"),
+        ({"edge_attributes": [[-1e39], [0.0]]}, "edge_attributes: row 0 holds"),
+        ({"y": [1e300]}, "y: row 0 holds '1e.300'"),
+        ({"y": np.array([2**63], dtype=np.uint64)}, "y: needs whole numbers up to 9223"),
+        ({"sizes": np.array([2**64 - 1], dtype=np.uint64)}, "sizes: needs whole numbers up to"),
+        (
+            {"labels": np.array([1, 2**64 - 1], dtype=np.uint64)},
+            "labels: needs whole numbers up to 9223372036854775807, not '18446744073709551615'",
         ),
         ({"attributes": ["a", "b"]}, "attributes: needs numbers"),
         ({"labels": [0.5, 1.5]}, "labels: needs whole numbers"),

@@ -57,7 +57,7 @@ def test_one_target_may_be_written_in_any_shape(y):
         ([Data(x=torch.ones(1, 1)), Data(x=torch.ones(1, 2))], r"graph 1: x needs shape \[n, 1\]"),
         ([Data(x=torch.ones(1, 1), edge_index=EDGE)], "graph 0: edge_index names node 1"),
         ([Data(x=torch.ones(1, 1), edge_index=EDGE[:1])], r"needs shape \[2, edges\]"),
-        ([Data(x=torch.ones(1, 1) * torch.nan)], "not finite"),
+        ([Data(x=torch.ones(1, 1) * torch.nan)], "finite numbers"),
     ],
 )
 def test_what_is_wrong_is_named_by_graph(items, message):

@@ -14,6 +14,7 @@ from lfds.data.graphset import GraphSet
 
 Given: TypeAlias = ArrayLike | Tensor
 _MOST_NODES = 2**31 - 1
+_LARGEST_WHOLE = 2**63 - 1
 
 
 def graphs_from_arrays(
@@ -84,9 +85,11 @@ def targets_from(y: Given | Sequence[str], num_graphs: int) -> tuple[Tensor, tup
     if values.ndim == 0 or len(values) != num_graphs:
         raise DataError(f"needs one target for each of {num_graphs} graphs", source="y")
     if values.dtype.kind == "f":
-        if values.ndim > 2 or not np.isfinite(values).all():
-            raise DataError("regression needs finite numbers, one row per graph", source="y")
-        amounts = values.astype(np.float32)
+        if values.ndim > 2:
+            raise DataError(
+                f"regression needs one row per graph, not shape {list(values.shape)}", source="y"
+            )
+        amounts = _single(values, "y")
         single = amounts.ndim == 2 and amounts.shape[1] == 1
         return torch.from_numpy(amounts[:, 0] if single else amounts), ()
     if values.dtype.kind not in "iubU" or values.ndim != 1:
@@ -95,8 +98,8 @@ def targets_from(y: Given | Sequence[str], num_graphs: int) -> tuple[Tensor, tup
             f"of shape {values.shape}",
             source="y",
         )
-    if values.dtype.kind == "b":
-        values = values.astype(np.int64)
+    if values.dtype.kind in "bu":
+        values = _signed(values, "y")
     names, positions = np.unique(values, return_inverse=True)
     return torch.from_numpy(positions.astype(np.int64)), tuple(names.tolist())
 
@@ -129,7 +132,7 @@ def _whole(given: Given, name: str, columns: int = 0, transposed: bool = False) 
     if values.ndim != wanted or (transposed and len(values) != columns):
         need = f"[{columns}, n]" if transposed else "[n]"
         raise DataError(f"needs shape {need}, not {list(values.shape)}", source=name)
-    return values.astype(np.int64)
+    return _signed(values, name)
 
 
 def _whole_table(given: Given | None, name: str, length: int) -> Whole:
@@ -138,7 +141,7 @@ def _whole_table(given: Given | None, name: str, length: int) -> Whole:
     values = np.asarray(given)
     if values.dtype.kind not in "iub":
         raise DataError(f"needs whole numbers, not {quoted(values.dtype)}", source=name)
-    return _table(values, name, length).astype(np.int64)
+    return _signed(_table(values, name, length), name)
 
 
 def _amounts(given: Given | None, name: str, length: int) -> NDArray[np.float32]:
@@ -147,10 +150,32 @@ def _amounts(given: Given | None, name: str, length: int) -> NDArray[np.float32]
     values = np.asarray(given)
     if values.dtype.kind not in "iubf":
         raise DataError(f"needs numbers, not {quoted(values.dtype)}", source=name)
-    if not np.isfinite(values).all():
-        row = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).argmax())
-        raise DataError(f"row {row} holds a number that is not finite; fill it in", source=name)
-    return _table(values, name, length).astype(np.float32)
+    return _single(_table(values, name, length), name)
+
+
+def _signed(values: NDArray[np.generic], name: str) -> Whole:
+    """Return whole numbers as int64, in which the largest unsigned ones have no place."""
+    if values.dtype.kind == "u" and values.size and int(values.max()) > _LARGEST_WHOLE:
+        raise DataError(
+            f"needs whole numbers up to {_LARGEST_WHOLE}, not {quoted(values.max())}",
+            source=name,
+        )
+    return values.astype(np.int64)
+
+
+def _single(values: NDArray[np.generic], name: str) -> NDArray[np.float32]:
+    """Return numbers in single precision; judged there, as what is too large becomes inf."""
+    with np.errstate(over="ignore"):
+        amounts = values.astype(np.float32)
+    fits = np.isfinite(amounts) if amounts.ndim == 1 else np.isfinite(amounts).all(axis=1)
+    if not fits.all():
+        row = int(fits.argmin())
+        raise DataError(
+            f"row {row} holds {quoted(values[row].tolist())}, but needs finite numbers below "
+            f"3.4e38, the largest of single precision; fill it in, or scale the column",
+            source=name,
+        )
+    return amounts
 
 
 def _table(values: NDArray[np.generic], name: str, length: int) -> NDArray[np.generic]:

@@ -151,3 +151,10 @@ def test_graphs_of_another_kind_are_refused():
     plain = GraphSet.from_arrays([2], [[0, 1], [1, 0]], [0])
     with pytest.raises(DataError, match="fitted on graphs of their kind"):
         Encoder().fit(make()).transform(plain)
+
+
+def test_a_value_far_beyond_the_spread_it_learned_is_refused():
+    graphs = GraphSet.from_arrays([2, 1], [[], []], attributes=[[0.0], [2e-37], [100.0]])
+    encoder = Encoder().fit(graphs, [0])
+    with pytest.raises(DataError, match="column 0 of node 2 is not finite in single precision"):
+        encoder.transform(graphs)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from lfds.data.arrays import not_yet_encoded
 from lfds.data.csv_targets import Cell, column_targets
@@ -13,6 +13,7 @@ from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.molecules import graphs_of_molecules, molecule_from
 from lfds.data.node_order import with_shuffled_nodes
+from lfds.data.options import choice
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -41,6 +42,7 @@ def read_smiles(
         bad: Whether a SMILES that cannot be read stops everything, or is skipped and counted.
         seed: Root of the random order of the atoms of each molecule; ``None`` leaves them.
     """
+    choice(bad, get_args(Bad), "bad")
     file = Path(path)
     molecules: list[Mol] = []
     targets: list[Cell] = []

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lfds.data.errors import DataError, quoted
+from lfds.data.options import whole_seed
 from lfds.data.whole_file import write_whole
 from lfds.seeds import seed_for
 
@@ -59,6 +60,7 @@ def stratified_folds(
         raise DataError(f"needs 2 to {len(classes)}, one graph each, not {folds}", source="folds")
     if not 0 <= validation < 1:
         raise DataError(f"needs a share from 0 to below 1, not {validation}", source="validation")
+    seed = whole_seed(seed)
     everyone = np.arange(len(classes))
     fold_of = _dealt(classes, folds, seed_for(seed, "folds", folds))
     return tuple(

@@ -83,3 +83,13 @@ def test_a_name_with_marks_of_its_own_is_prepared(tmp_path):
         root = tmp_path / "d"
         told = run("prepare", name, "--root", root, "--download", "--source", server.url)
     assert name in told
+
+
+def test_prepare_warns_of_what_is_not_as_published(tmp_path):
+    files = {key.replace("S_", "MUTAG_"): content for key, content in FILES.items()}
+    write_folder(tmp_path / "MUTAG", files)
+    arguments = ["data", "prepare", "MUTAG", "--root", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("warning: MUTAG is not as published (graphs: 3 where 188")
+    assert (tmp_path / "MUTAG.graphs").is_dir()

@@ -92,6 +92,12 @@ def make_ready(
         if bar.live.is_started:
             bar.stop()
     _print_summary(ready.graphs)
+    if ready.differences:
+        typer.echo(
+            f"warning: {name} is not as published ({'; '.join(ready.differences)}); it was kept: "
+            f"check where it came from",
+            err=True,
+        )
     if ready.sha256 is not None:
         typer.echo(f"fetched with the SHA-256 {ready.sha256}")
     typer.echo(f"saved as {ready.saved}")

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -93,3 +97,20 @@ def test_prepare_warns_of_what_is_not_as_published(tmp_path):
     assert result.exit_code == 0
     assert result.stderr.startswith("warning: MUTAG is not as published (graphs: 3 where 188")
     assert (tmp_path / "MUTAG.graphs").is_dir()
+
+
+MAIN = "from lfds.cli import main; main()"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+def test_a_terminal_with_few_letters_is_no_traceback(encoding, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"nodes": 2, "label": "\u4e2d"}', encoding="utf-8")
+    shown = subprocess.run(
+        [sys.executable, "-c", MAIN, "data", "info", str(tmp_path / "a.jsonl")],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=True,
+    )
+    told = shown.stdout.decode(encoding)
+    assert ("\u4e2d: 1" in told and "\u2588" in told) == (encoding == "utf-8")
+    assert ("\\u4e2d: 1" in told and "@" in told) == (encoding != "utf-8")

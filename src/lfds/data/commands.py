@@ -1,5 +1,7 @@
 """The commands ``lfds data ...``: what there is, what it is like, and how to get it."""
 
+import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Datasets: list them, look at them, get them ready.", no_args_is_help=True)
 _BARS = "▁▂▃▄▅▆▇█"
+_PLAIN_BARS = ".:-=+*#@"
 _LIST_COLUMNS = ("name", "graphs", "classes", "nodes", "edges", "here", "what")
 Root = Annotated[Path, typer.Option(help="Folder in which datasets are kept.")]
 
@@ -137,6 +140,9 @@ def _print_summary(graphs: "GraphSet") -> None:
 
 
 def _console() -> Console:
+    # What a terminal has no letters for is written as its code, and does not end in a traceback.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     # Names of sets, classes and folders are somebody's words: "[/x]" in them is no markup.
     return Console(markup=False, emoji=False, highlight=False)
 
@@ -177,6 +183,15 @@ def _spread(spread: "Spread") -> str:
 def _bars(counts: tuple[int, ...]) -> str:
     """Draw a histogram in one line; what is there at all is seen."""
     highest = max(counts, default=0)
+    bars = _BARS if _can_be_written(_BARS) else _PLAIN_BARS
     return "".join(
-        " " if count == 0 else _BARS[(len(_BARS) - 1) * count // highest] for count in counts
+        " " if count == 0 else bars[(len(bars) - 1) * count // highest] for count in counts
     )
+
+
+def _can_be_written(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True

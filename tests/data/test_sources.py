@@ -50,6 +50,11 @@ def test_missing_files_are_asked_for_and_where_to_put_them(tmp_path):
         lfds.load_dataset("DD", tmp_path)
 
 
+def test_nothing_is_no_name(tmp_path):
+    with pytest.raises(DataError, match="name: needs the name of a dataset, not 'None'"):
+        lfds.load_dataset(None, tmp_path)
+
+
 def test_an_unknown_name_gets_the_nearest(tmp_path):
     with pytest.raises(DataError, match="did you mean ENZYMES"):
         lfds.load_dataset("ENZYMS", tmp_path)

@@ -81,17 +81,17 @@ def not_yet_encoded(graphs: GraphSet) -> GraphSet:
 
 def targets_from(y: Given | Sequence[str], num_graphs: int) -> tuple[Tensor, tuple[str | int, ...]]:
     """Return targets as a GraphSet holds them, and the names of the classes, rising."""
-    values = np.asarray(y)
+    values = _array(y, "y")
     if values.ndim == 0 or len(values) != num_graphs:
         raise DataError(f"needs one target for each of {num_graphs} graphs", source="y")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
     if values.dtype.kind == "f":
         if values.ndim > 2:
             raise DataError(
                 f"regression needs one row per graph, not shape {list(values.shape)}", source="y"
             )
-        amounts = _single(values, "y")
-        single = amounts.ndim == 2 and amounts.shape[1] == 1
-        return torch.from_numpy(amounts[:, 0] if single else amounts), ()
+        return torch.from_numpy(_single(values, "y")), ()
     if values.dtype.kind not in "iubU" or values.ndim != 1:
         raise DataError(
             f"needs one whole number, name or float per graph, not {values.dtype} "
@@ -119,11 +119,22 @@ def _pointers(sizes: Given) -> Whole:
     return np.concatenate([[0], counts.cumsum()])
 
 
-def _whole(given: Given, name: str, columns: int = 0, transposed: bool = False) -> Whole:
+def _array(given: Given | Sequence[str], name: str) -> NDArray[np.generic]:
+    """Return what was given as an array of numpy, whatever it was before."""
+    if isinstance(given, Tensor):
+        plain = given.detach().cpu()
+        # numpy does not know this one.
+        return (plain.float() if plain.dtype == torch.bfloat16 else plain).numpy()
     try:
-        values = np.asarray(given)
+        return np.asarray(given)
     except (ValueError, TypeError) as error:
-        raise DataError(f"needs an array of whole numbers ({error})", source=name) from error
+        raise DataError(
+            f"needs an array, with rows of the same length throughout ({error})", source=name
+        ) from error
+
+
+def _whole(given: Given, name: str, columns: int = 0, transposed: bool = False) -> Whole:
+    values = _array(given, name)
     if values.size == 0:
         values = values.astype(np.int64).reshape((columns, 0) if transposed else (0,))
     if values.dtype.kind not in "iu":
@@ -138,7 +149,7 @@ def _whole(given: Given, name: str, columns: int = 0, transposed: bool = False) 
 def _whole_table(given: Given | None, name: str, length: int) -> Whole:
     if given is None:
         return np.zeros((length, 0), dtype=np.int64)
-    values = np.asarray(given)
+    values = _array(given, name)
     if values.dtype.kind not in "iub":
         raise DataError(f"needs whole numbers, not {quoted(values.dtype)}", source=name)
     return _signed(_table(values, name, length), name)
@@ -147,7 +158,7 @@ def _whole_table(given: Given | None, name: str, length: int) -> Whole:
 def _amounts(given: Given | None, name: str, length: int) -> NDArray[np.float32]:
     if given is None:
         return np.zeros((length, 0), dtype=np.float32)
-    values = np.asarray(given)
+    values = _array(given, name)
     if values.dtype.kind not in "iubf":
         raise DataError(f"needs numbers, not {quoted(values.dtype)}", source=name)
     return _single(_table(values, name, length), name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from lfds.data.catalog import BUILT_IN, TU_DATASETS, find_files, prepared_at, unknown, where_to_put
 from lfds.data.cloud_folder import is_cloud_folder, read_clouds
 from lfds.data.clouds import CloudSettings
-from lfds.data.errors import DataError, reading
+from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.jsonl import read_jsonl
 from lfds.data.smiles import read_smiles
@@ -26,6 +26,8 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
             Datasets that are built in need no files.
         seed: Root of the random order of the nodes of each graph, and of what is generated.
     """
+    if not isinstance(name, str):
+        raise DataError(f"needs the name of a dataset, not {quoted(name)}", source="name")
     if name in BUILT_IN:
         return BUILT_IN[name].make(seed)
     with reading(root):

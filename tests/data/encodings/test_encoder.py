@@ -158,3 +158,8 @@ def test_a_value_far_beyond_the_spread_it_learned_is_refused():
     encoder = Encoder().fit(graphs, [0])
     with pytest.raises(DataError, match="column 0 of node 2 is not finite in single precision"):
         encoder.transform(graphs)
+
+
+def test_a_word_is_no_settings():
+    with pytest.raises(DataError, match="settings: needs EncodingSettings, not 'rwse'"):
+        Encoder("rwse")

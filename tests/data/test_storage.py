@@ -119,6 +119,9 @@ def test_a_saved_set_that_cannot_be_true_is_refused(tmp_path, name, change, mess
         (lambda s: s.update(label_values=3), '"label_values" needs'),
         (lambda s: s.update(label_values=[]), "one entry for each column"),
         (lambda s: s.update(name=3), 'needs a "name"'),
+        (lambda s: s.update(classes=[1, 1]), "classes need different names"),
+        (lambda s: s.update(label_values=[[5, 5, 9]]), "label_values needs rising whole numbers"),
+        (lambda s: s.update(label_values=[["a"]]), "label_values needs rising whole numbers"),
     ],
 )
 def test_settings_that_cannot_be_true_are_refused(tmp_path, change, message):
@@ -144,6 +147,22 @@ def test_junk_in_a_saved_set_is_a_data_error_or_harmless(tmp_path, file, positio
     )
     with suppress(DataError):
         GraphSet.load(folder, mmap=False).batch(slice(None))
+
+
+def test_what_is_read_at_once_is_finite(tmp_path):
+    three_graphs().save(tmp_path / "set")
+    _break_tensor(
+        tmp_path / "set", "attributes", lambda t: t.index_fill(0, torch.tensor(3), torch.inf)
+    )
+    with pytest.raises(DataError, match="set: x holds in row 3 what is not finite"):
+        GraphSet.load(tmp_path / "set", mmap=False)
+
+
+def test_targets_are_finite(tmp_path):
+    GraphSet.from_arrays([1], [[], []], [0.5]).save(tmp_path / "set")
+    _break_tensor(tmp_path / "set", "y", lambda t: t * torch.nan)
+    with pytest.raises(DataError, match="targets need finite numbers"):
+        GraphSet.load(tmp_path / "set")
 
 
 def test_a_folder_without_a_set_is_refused(tmp_path):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.data.soundness import check_sound
+from lfds.data.soundness import check_finite, check_sound
 from lfds.data.whole_file import whole_folder
 
 _TENSORS = "graphs.safetensors"
@@ -70,6 +70,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
         )
     graphs = _assemble(tensors, settings, folder / _SETTINGS)
     check_sound(graphs, source=folder)
+    if not mmap:
+        # A mapped set is there to be read in part: what is not read is not judged.
+        check_finite(graphs, source=folder)
     return graphs
 
 

@@ -26,6 +26,13 @@ def test_tensors_and_lists_and_arrays_are_the_same():
     assert plain.equals(arrays)
 
 
+def test_any_tensor_of_numbers_is_taken():
+    for values in (torch.ones(2, 1, requires_grad=True), torch.ones(2, 1, dtype=torch.bfloat16)):
+        graphs = GraphSet.from_arrays([2], PATH, attributes=values)
+        assert graphs.x.tolist() == [[1.0], [1.0]]
+        assert not graphs.x.requires_grad
+
+
 def test_repeated_edges_are_counted_and_left_out():
     graphs = GraphSet.from_arrays([2], [[0, 1, 0], [1, 0, 1]])
     assert graphs.num_edges == 2
@@ -38,6 +45,7 @@ def test_repeated_edges_are_counted_and_left_out():
         ([-1, 1], [0, 1], (-1, 1)),
         (["b", "a"], [1, 0], ("a", "b")),
         ([True, False], [1, 0], (0, 1)),
+        ([[5], [4]], [1, 0], (4, 5)),
         (np.array([9, 9], dtype=np.uint8), [0, 0], (9,)),
     ],
 )
@@ -71,7 +79,7 @@ def test_without_targets_there_is_one_class():
         ({"sizes": [-1]}, "sizes: graph 0 has -1 nodes"),
         ({"sizes": [2.5]}, "sizes: needs whole numbers"),
         ({"sizes": [[2]]}, r"sizes: needs shape \[n\]"),
-        ({"sizes": [[2], [1, 2]]}, "sizes: needs an array of whole numbers"),
+        ({"sizes": [[2], [1, 2]]}, "sizes: needs an array, with rows of the same"),
         ({"edge_index": [[0, 1, 2], [1, 0, 0]]}, "names node 2, but the nodes are 0 to 1"),
         ({"edge_index": [[0, 1]]}, r"edge_index: needs shape \[2, n\]"),
         ({"y": [1, 2]}, "one target for each of 1 graphs"),
@@ -81,8 +89,20 @@ def test_without_targets_there_is_one_class():
         ({"attributes": [[1.0]]}, "attributes: needs 2 rows"),
         (
             {"attributes": [1.0, float("inf")]},
-            "attributes: row 1 holds a number that is not finite",
+            "attributes: row 1 holds .*inf.*, but needs finite",
         ),
+        ({"attributes": [[0.0], [1e300]]}, "attributes: row 1 holds .*1e.300.*scale the column"),
+        ({"edge_attributes": [[-1e39], [0.0]]}, "edge_attributes: row 0 holds"),
+        ({"y": [1e300]}, "y: row 0 holds '1e.300'"),
+        ({"y": np.array([2**63], dtype=np.uint64)}, "y: needs whole numbers up to 9223"),
+        ({"sizes": np.array([2**64 - 1], dtype=np.uint64)}, "sizes: needs whole numbers up to"),
+        (
+            {"labels": np.array([1, 2**64 - 1], dtype=np.uint64)},
+            "labels: needs whole numbers up to 9223372036854775807, not '18446744073709551615'",
+        ),
+        ({"attributes": [[1.0], [1.0, 2.0]]}, "attributes: needs an array, with rows"),
+        ({"labels": [[1], [1, 2]]}, "labels: needs an array, with rows of the same length"),
+        ({"y": [[1.0, 2.0], [1.0]]}, "y: needs an array"),
         ({"attributes": ["a", "b"]}, "attributes: needs numbers"),
         ({"labels": [0.5, 1.5]}, "labels: needs whole numbers"),
         ({"edge_labels": [1]}, "edge_labels: needs 2 rows"),

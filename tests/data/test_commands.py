@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -66,3 +70,47 @@ def test_errors_are_left_to_the_command(tmp_path):
 @needs_shared
 def test_real_datasets_match_what_was_published():
     assert "published                matches" in run("info", "ENZYMES", "--root", SHARED)
+
+
+def test_words_of_a_dataset_are_shown_as_they_are(tmp_path):
+    (tmp_path / "[bold].jsonl").write_text('{"nodes": 1, "label": "[/x] :smile:"}')
+    told = run("info", tmp_path / "[bold].jsonl")
+    assert "1 ([/x] :smile:: 1)" in told
+    assert "name                     [bold]" in told
+    assert "[/c]" in run("list", "--root", tmp_path / "[/c]").replace("\n", "")
+
+
+def test_a_name_with_marks_of_its_own_is_prepared(tmp_path):
+    name = "[bold]{y}"
+    files = {key.replace("S_", f"{name}_"): content for key, content in FILES.items()}
+    with serving(write_zip(tmp_path / "packed.zip", files).read_bytes()) as server:
+        root = tmp_path / "d"
+        told = run("prepare", name, "--root", root, "--download", "--source", server.url)
+    assert name in told
+
+
+def test_prepare_warns_of_what_is_not_as_published(tmp_path):
+    files = {key.replace("S_", "MUTAG_"): content for key, content in FILES.items()}
+    write_folder(tmp_path / "MUTAG", files)
+    arguments = ["data", "prepare", "MUTAG", "--root", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("warning: MUTAG is not as published (graphs: 3 where 188")
+    assert (tmp_path / "MUTAG.graphs").is_dir()
+
+
+MAIN = "from lfds.cli import main; main()"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+def test_a_terminal_with_few_letters_is_no_traceback(encoding, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"nodes": 2, "label": "\u4e2d"}', encoding="utf-8")
+    shown = subprocess.run(
+        [sys.executable, "-c", MAIN, "data", "info", str(tmp_path / "a.jsonl")],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=True,
+    )
+    told = shown.stdout.decode(encoding)
+    assert ("\u4e2d: 1" in told and "\u2588" in told) == (encoding == "utf-8")
+    assert ("\\u4e2d: 1" in told and "@" in told) == (encoding != "utf-8")

@@ -77,6 +77,13 @@ def test_features_need_a_row_per_node(shape):
         three_graphs().with_features(torch.zeros(shape))
 
 
+def test_features_are_finite_in_single_precision():
+    wide = torch.zeros(5, 3, dtype=torch.float64)
+    wide[4, 2] = 1e300
+    with pytest.raises(DataError, match="x: column 2 of node 4 is not finite in single"):
+        three_graphs().with_features(wide)
+
+
 def test_equality_sees_every_part():
     graphs = three_graphs()
     assert graphs.equals(three_graphs())

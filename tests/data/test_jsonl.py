@@ -74,6 +74,7 @@ def test_nodes_are_shuffled_by_a_named_seed(tmp_path):
         ({**PATH, "features": [[1, 2]] * 3}, "features is of width 2, but of width 1 in line 1"),
         ('{"features": [[NaN]], "label": "a"}', "finite number"),
         ('{"features": [[1e400]], "label": "a"}', "features"),
+        ({**PATH, "label": 10**20}, "label: a class needs a whole number of 64 bits"),
         ({**PATH, "label": 3}, "label is a class, but a name in line 1"),
         ({**PATH, "labels": [1, 2, 3]}, "labels is present, but absent in line 1"),
         ({**PATH, "edge_features": [[1]]}, "edge_features has 1 entries for 2 edges"),

@@ -57,7 +57,9 @@ BROKEN = {
     "not finite": ("a.off", "OFF\n3 1 0\n0 0 0\n1 nan 0\n0 1 0\n3 0 1 2\n", "not finite|cannot"),
     "a vertex that is not there": ("a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 7\n", "vertex"),
     "too large": ("a.off", "OFF\n3 1 0\n0 0 0\n1e200 0 0\n0 1 0\n3 0 1 2\n", "below 1e"),
-    "cut off": ("a.off", TETRAHEDRON[:40], "cannot be read as off"),
+    "cut off": ("a.off", TETRAHEDRON[:40], "cut short"),
+    "cut by a face": ("a.off", TETRAHEDRON.rstrip().rpartition("\n")[0], "4 faces but holds 3"),
+    "cut in a face": ("a.off", TETRAHEDRON.rstrip()[:-2], "4 faces but holds 3; it is cut short"),
     "another format": ("a.ply", TETRAHEDRON, "cannot be read as ply"),
     "empty": ("a.stl", "", "without faces|cannot be read"),
 }

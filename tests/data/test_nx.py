@@ -53,3 +53,8 @@ def with_node(**known):
 def test_what_is_wrong_is_named_by_graph(graphs, options, message):
     with pytest.raises(DataError, match=message):
         GraphSet.from_networkx(graphs, **options)
+
+
+def test_a_graph_that_is_not_in_a_list_is_refused():
+    with pytest.raises(DataError, match="needs a list of NetworkX graphs; put a single one in"):
+        GraphSet.from_networkx(networkx.path_graph(3))

@@ -33,13 +33,18 @@ def test_files_that_are_not_here_are_fetched_if_asked(packed, tmp_path):
     assert sorted(entry.name for entry in (tmp_path / "data").iterdir()) == ["S.graphs", "S.zip"]
 
 
-def test_what_is_not_as_published_is_not_kept(packed, tmp_path, monkeypatch):
+def test_what_is_not_as_published_is_kept_and_told(packed, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "TU_DATASETS", {"S": Published(3, 2, 2.0, 9.0, "")})
-    with serving(packed) as server, pytest.raises(DataError, match=r"not as published .edges per"):
-        prepare("S", tmp_path / "data", download=True, source=server.url)
+    with serving(packed) as server:
+        ready = prepare("S", tmp_path / "data", download=True, source=server.url)
+    assert len(ready.differences) == 1
+    assert (tmp_path / "data" / "S.zip").read_bytes() == packed
+
+
+def test_what_has_another_checksum_is_not_kept(packed, tmp_path):
+    with serving(packed) as server, pytest.raises(DataError, match="has the SHA-256"):
+        prepare("S", tmp_path / "data", download=True, source=server.url, sha256="0" * 64)
     assert list((tmp_path / "data").iterdir()) == []
-    write_folder(tmp_path / "data" / "S", FILES)
-    assert len(prepare("S", tmp_path / "data").differences) == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>not found</html>", b"PK\x03\x04junk"])

@@ -57,9 +57,20 @@ def test_one_target_may_be_written_in_any_shape(y):
         ([Data(x=torch.ones(1, 1)), Data(x=torch.ones(1, 2))], r"graph 1: x needs shape \[n, 1\]"),
         ([Data(x=torch.ones(1, 1), edge_index=EDGE)], "graph 0: edge_index names node 1"),
         ([Data(x=torch.ones(1, 1), edge_index=EDGE[:1])], r"needs shape \[2, edges\]"),
-        ([Data(x=torch.ones(1, 1) * torch.nan)], "not finite"),
+        ([Data(x=torch.ones(1, 1), y="a")], "graph 0: y needs a tensor or numbers, not 'a'"),
+        ([Data(x=torch.ones(2, 1), edge_index=EDGE - 1)], "edge_index names node -1"),
+        (
+            [Data(x=torch.ones(n, 1), y=torch.zeros(n)) for n in (2, 0)],
+            "graph 0: y needs one target for the graph",
+        ),
+        ([Data(x=torch.ones(1, 1) * torch.nan)], "finite numbers"),
     ],
 )
 def test_what_is_wrong_is_named_by_graph(items, message):
     with pytest.raises(DataError, match=message):
         GraphSet.from_pyg(items)
+
+
+def test_a_class_may_be_written_as_a_table_of_one():
+    items = [Data(x=torch.ones(1, 1), y=torch.tensor([[label]])) for label in (7, 3)]
+    assert GraphSet.from_pyg(items).classes == (3, 7)

@@ -54,6 +54,7 @@ def test_a_bad_smiles_is_named_by_line_or_skipped_if_asked(tmp_path, capfd):
         ("smiles,y\n", "holds no molecule"),
         ('smiles,y\n"C,1\n', "cannot be read as CSV"),
         ("smiles,y\nC,inf\nC,2\n", "finite"),
+        ("smiles,y\nC,0.5\nCC,-1.25\nCCC,NA\n", r"m\.csv, line 4: 'NA' is no number"),
     ],
 )
 def test_what_is_wrong_is_named(text, message, tmp_path):

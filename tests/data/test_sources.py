@@ -1,9 +1,11 @@
 import os
+import shutil
 
 import pytest
 
 import lfds
 from lfds.data import DataError, read_any
+from lfds.data.prepare import prepare
 from lfds.data.tu import read_tu
 from tests.data.graphs import SHARED, needs_shared, three_graphs
 from tests.data.test_tu import FILES
@@ -21,12 +23,21 @@ def test_a_dataset_is_found_by_name_in_any_form(tmp_path):
 
 def test_what_was_prepared_is_used_until_its_source_changes(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
-    read_tu(folder)[:2].save(tmp_path / "S.graphs")
+    prepare("S", tmp_path).graphs[:2].save(tmp_path / "S.graphs")
     assert len(lfds.load_dataset("S", tmp_path)) == 2
     # Another order of nodes was asked for: what was prepared is of no use.
     assert len(lfds.load_dataset("S", tmp_path, seed=1)) == 3
     os.utime(folder / "S_A.txt", (2**31, 2**31))
     assert len(lfds.load_dataset("S", tmp_path)) == 3
+
+
+def test_a_damaged_prepared_set_does_not_stand_before_its_source(tmp_path):
+    folder = write_folder(tmp_path / "S", FILES)
+    (prepare("S", tmp_path).saved / "graphs.safetensors").write_bytes(b"junk")
+    assert lfds.load_dataset("S", tmp_path).equals(read_tu(folder))
+    shutil.rmtree(folder)
+    with pytest.raises(DataError, match="cannot be read as safetensors"):
+        lfds.load_dataset("S", tmp_path)
 
 
 def test_a_prepared_set_needs_no_source(tmp_path):
@@ -37,6 +48,11 @@ def test_a_prepared_set_needs_no_source(tmp_path):
 def test_missing_files_are_asked_for_and_where_to_put_them(tmp_path):
     with pytest.raises(DataError, match=r"put https://.*/DD\.zip at .*DD\.zip.*--download"):
         lfds.load_dataset("DD", tmp_path)
+
+
+def test_nothing_is_no_name(tmp_path):
+    with pytest.raises(DataError, match="name: needs the name of a dataset, not 'None'"):
+        lfds.load_dataset(None, tmp_path)
 
 
 def test_an_unknown_name_gets_the_nearest(tmp_path):

@@ -133,3 +133,12 @@ def test_what_is_no_json_is_refused(content, tmp_path):
 def test_splits_do_not_wait_for_torch():
     code = "import sys, lfds.data.splits; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("graphs", [None, 10**15])
+def test_a_number_beyond_memory_is_refused_not_counted_to(graphs, tmp_path):
+    far = 10**15 - 1
+    parts = {"test": [far], "model_selection": [{"train": [0], "validation": []}]}
+    (tmp_path / "s.json").write_text(json.dumps([parts]))
+    with pytest.raises(DataError, match="fold 0 leaves out graph 1; every graph needs a place"):
+        read_splits(tmp_path / "s.json", graphs)

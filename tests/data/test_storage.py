@@ -34,6 +34,29 @@ def test_saving_again_replaces_and_leaves_nothing_else(tmp_path):
     assert not is_saved_set(tmp_path)
 
 
+@pytest.mark.parametrize("write", [GraphSet.save, GraphSet.to_tu])
+def test_a_folder_with_other_files_is_left_alone(write, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years")
+    with pytest.raises(DataError, match=r"holds other files, such as 'thesis\.tex'"):
+        write(three_graphs(), tmp_path)
+    with pytest.raises(DataError, match="is a file, where a folder"):
+        write(three_graphs(), tmp_path / "thesis.tex")
+    assert (tmp_path / "thesis.tex").read_text() == "years"
+
+
+def test_a_full_disk_is_a_data_error_and_leaves_nothing(tmp_path):
+    resource = pytest.importorskip("resource", reason="only Unix limits the size of files")
+    big = GraphSet.from_arrays([1], [[], []], attributes=torch.zeros(1, 100_000))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(DataError, match="set: cannot be written"):
+            big.save(tmp_path / "set")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_features_of_their_own_are_saved_too(tmp_path):
     graphs = three_graphs().with_features(torch.rand(5, 3))
     graphs.save(tmp_path / "set")
@@ -96,6 +119,9 @@ def test_a_saved_set_that_cannot_be_true_is_refused(tmp_path, name, change, mess
         (lambda s: s.update(label_values=3), '"label_values" needs'),
         (lambda s: s.update(label_values=[]), "one entry for each column"),
         (lambda s: s.update(name=3), 'needs a "name"'),
+        (lambda s: s.update(classes=[1, 1]), "classes need different names"),
+        (lambda s: s.update(label_values=[[5, 5, 9]]), "label_values needs rising whole numbers"),
+        (lambda s: s.update(label_values=[["a"]]), "label_values needs rising whole numbers"),
     ],
 )
 def test_settings_that_cannot_be_true_are_refused(tmp_path, change, message):
@@ -121,6 +147,22 @@ def test_junk_in_a_saved_set_is_a_data_error_or_harmless(tmp_path, file, positio
     )
     with suppress(DataError):
         GraphSet.load(folder, mmap=False).batch(slice(None))
+
+
+def test_what_is_read_at_once_is_finite(tmp_path):
+    three_graphs().save(tmp_path / "set")
+    _break_tensor(
+        tmp_path / "set", "attributes", lambda t: t.index_fill(0, torch.tensor(3), torch.inf)
+    )
+    with pytest.raises(DataError, match="set: x holds in row 3 what is not finite"):
+        GraphSet.load(tmp_path / "set", mmap=False)
+
+
+def test_targets_are_finite(tmp_path):
+    GraphSet.from_arrays([1], [[], []], [0.5]).save(tmp_path / "set")
+    _break_tensor(tmp_path / "set", "y", lambda t: t * torch.nan)
+    with pytest.raises(DataError, match="targets need finite numbers"):
+        GraphSet.load(tmp_path / "set")
 
 
 def test_a_folder_without_a_set_is_refused(tmp_path):

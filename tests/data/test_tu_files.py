@@ -96,3 +96,27 @@ def test_home_is_where_the_files_are(tmp_path):
     assert tu_home(tmp_path) is None
     write_folder(tmp_path / "raw")
     assert tu_home(tmp_path) == tmp_path / "raw"
+
+
+SHADOWS = {"__MACOSX/S/._S_A.txt": b"\0", "__MACOSX/S/S_A.txt": b"\0", "S/._S_A.txt": b"\0"}
+
+
+@pytest.mark.parametrize("write", [write_zip, write_tar])
+def test_parts_come_from_one_folder_and_shadows_are_no_parts(write, tmp_path):
+    old = {"old/S_graph_labels.txt": b"9\n", "old/S_node_labels.txt": b"9\n9\n"}
+    here = {f"./S/{name}": content for name, content in FILES.items()}
+    raw = read_raw(write(tmp_path / "S.tar", {**here, **SHADOWS, **old}))
+    assert raw.name == "S"
+    assert raw.content["graph_labels"] == b"5\n"
+    assert "node_labels" not in raw.content
+
+
+def test_two_versions_in_one_archive_are_one_too_many(tmp_path):
+    both = {**nested(), **{f"old/{name}": content for name, content in FILES.items()}}
+    with pytest.raises(DataError, match=r"one dataset: S/S_A\.txt, old/S_A\.txt"):
+        read_raw(write_zip(tmp_path / "S.zip", both))
+
+
+def test_shadows_in_a_folder_are_no_datasets(tmp_path):
+    folder = write_folder(tmp_path / "S", {**FILES, "._S_A.txt": b"\0"})
+    assert read_raw(folder).content["A"] == b"1, 2\n"

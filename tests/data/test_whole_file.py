@@ -1,9 +1,12 @@
 import os
+from pathlib import Path
 
 import pytest
 
 from lfds.data import DataError
 from lfds.data.whole_file import whole_folder, write_whole
+
+PART = {"part"}.__contains__
 
 
 def test_a_file_replaces_the_old_one_and_leaves_nothing_else(tmp_path):
@@ -19,13 +22,14 @@ def test_a_file_that_cannot_be_written_is_a_data_error(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(DataError, match=r"cannot be written \(Not a directory|File exists"):
         write_whole(tmp_path / "file" / "below", b"")
-    with pytest.raises(DataError, match="cannot be written"), whole_folder(tmp_path / "file" / "x"):
+    below = tmp_path / "file" / "x"
+    with pytest.raises(DataError, match="cannot be written"), whole_folder(below, ours=PART):
         pytest.fail("there is no place for it")
 
 
 def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
     for content in ("old", "new"):
-        with whole_folder(tmp_path / "set") as folder:
+        with whole_folder(tmp_path / "set", ours=PART) as folder:
             (folder / "part").write_text(content)
             assert folder != tmp_path / "set"
     assert (tmp_path / "set" / "part").read_text() == "new"
@@ -33,9 +37,12 @@ def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
 
 
 def test_a_folder_that_failed_leaves_the_old_one(tmp_path):
-    with whole_folder(tmp_path / "set") as folder:
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
         (folder / "part").write_text("old")
-    with pytest.raises(DataError, match="cannot be"), whole_folder(tmp_path / "set") as folder:
+    with (
+        pytest.raises(DataError, match="cannot be"),
+        whole_folder(tmp_path / "set", ours=PART) as folder,
+    ):
         (folder / "part").rename(tmp_path / "nowhere" / "part")
     assert (tmp_path / "set" / "part").read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
@@ -47,7 +54,7 @@ def _refuse(*_):
 
 def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
     write_whole(tmp_path / "file", b"old")
-    with whole_folder(tmp_path / "set") as folder:
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
         (folder / "part").write_text("old")
     replace, left = os.replace, [1]
 
@@ -56,7 +63,10 @@ def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
         return replace(source, target) if left[0] >= 0 or "old" in str(source) else _refuse()
 
     monkeypatch.setattr(os, "replace", replace_once)
-    with pytest.raises(DataError, match="No space left"), whole_folder(tmp_path / "set") as folder:
+    with (
+        pytest.raises(DataError, match="No space left"),
+        whole_folder(tmp_path / "set", ours=PART) as folder,
+    ):
         (folder / "part").write_text("new")
     monkeypatch.setattr(os, "replace", _refuse)
     with pytest.raises(DataError, match="No space left"):
@@ -64,3 +74,38 @@ def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
     assert (tmp_path / "file").read_bytes() == b"old"
     assert (tmp_path / "set" / "part").read_text() == "old"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "set"]
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda p: (p.mkdir(), (p / "thesis.tex").write_text("years")),
+        lambda p: (p / "part").mkdir(parents=True),
+        lambda p: (p.mkdir(), (p / "part").write_text("ours"), (p / ".git").mkdir()),
+        lambda p: p.write_text("years"),
+    ],
+)
+def test_what_somebody_else_put_there_is_never_replaced(put, tmp_path):
+    put(tmp_path / "set")
+    before = sorted(tmp_path.rglob("*"))
+    with (
+        pytest.raises(DataError, match=r"set: (holds other files|is a file).*; choose a new"),
+        whole_folder(tmp_path / "set", ours=PART),
+    ):
+        pytest.fail("there is no place for it")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_empty_folder_is_replaced(tmp_path):
+    (tmp_path / "set").mkdir()
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
+        (folder / "part").write_text("new")
+    assert (tmp_path / "set" / "part").read_text() == "new"
+
+
+def test_a_folder_that_cannot_step_aside_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "part").write_text("old")
+    with pytest.raises(DataError, match="cannot be written"), whole_folder(Path(), ours=PART) as f:
+        (f / "part").write_text("new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["part"]

@@ -14,6 +14,7 @@ from lfds.data.graphset import GraphSet
 
 Given: TypeAlias = ArrayLike | Tensor
 _MOST_NODES = 2**31 - 1
+_LARGEST_WHOLE = 2**63 - 1
 
 
 def graphs_from_arrays(
@@ -80,23 +81,25 @@ def not_yet_encoded(graphs: GraphSet) -> GraphSet:
 
 def targets_from(y: Given | Sequence[str], num_graphs: int) -> tuple[Tensor, tuple[str | int, ...]]:
     """Return targets as a GraphSet holds them, and the names of the classes, rising."""
-    values = np.asarray(y)
+    values = _array(y, "y")
     if values.ndim == 0 or len(values) != num_graphs:
         raise DataError(f"needs one target for each of {num_graphs} graphs", source="y")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
     if values.dtype.kind == "f":
-        if values.ndim > 2 or not np.isfinite(values).all():
-            raise DataError("regression needs finite numbers, one row per graph", source="y")
-        amounts = values.astype(np.float32)
-        single = amounts.ndim == 2 and amounts.shape[1] == 1
-        return torch.from_numpy(amounts[:, 0] if single else amounts), ()
+        if values.ndim > 2:
+            raise DataError(
+                f"regression needs one row per graph, not shape {list(values.shape)}", source="y"
+            )
+        return torch.from_numpy(_single(values, "y")), ()
     if values.dtype.kind not in "iubU" or values.ndim != 1:
         raise DataError(
             f"needs one whole number, name or float per graph, not {values.dtype} "
             f"of shape {values.shape}",
             source="y",
         )
-    if values.dtype.kind == "b":
-        values = values.astype(np.int64)
+    if values.dtype.kind in "bu":
+        values = _signed(values, "y")
     names, positions = np.unique(values, return_inverse=True)
     return torch.from_numpy(positions.astype(np.int64)), tuple(names.tolist())
 
@@ -116,11 +119,22 @@ def _pointers(sizes: Given) -> Whole:
     return np.concatenate([[0], counts.cumsum()])
 
 
-def _whole(given: Given, name: str, columns: int = 0, transposed: bool = False) -> Whole:
+def _array(given: Given | Sequence[str], name: str) -> NDArray[np.generic]:
+    """Return what was given as an array of numpy, whatever it was before."""
+    if isinstance(given, Tensor):
+        plain = given.detach().cpu()
+        # numpy does not know this one.
+        return (plain.float() if plain.dtype == torch.bfloat16 else plain).numpy()
     try:
-        values = np.asarray(given)
+        return np.asarray(given)
     except (ValueError, TypeError) as error:
-        raise DataError(f"needs an array of whole numbers ({error})", source=name) from error
+        raise DataError(
+            f"needs an array, with rows of the same length throughout ({error})", source=name
+        ) from error
+
+
+def _whole(given: Given, name: str, columns: int = 0, transposed: bool = False) -> Whole:
+    values = _array(given, name)
     if values.size == 0:
         values = values.astype(np.int64).reshape((columns, 0) if transposed else (0,))
     if values.dtype.kind not in "iu":
@@ -129,28 +143,50 @@ def _whole(given: Given, name: str, columns: int = 0, transposed: bool = False) 
     if values.ndim != wanted or (transposed and len(values) != columns):
         need = f"[{columns}, n]" if transposed else "[n]"
         raise DataError(f"needs shape {need}, not {list(values.shape)}", source=name)
-    return values.astype(np.int64)
+    return _signed(values, name)
 
 
 def _whole_table(given: Given | None, name: str, length: int) -> Whole:
     if given is None:
         return np.zeros((length, 0), dtype=np.int64)
-    values = np.asarray(given)
+    values = _array(given, name)
     if values.dtype.kind not in "iub":
         raise DataError(f"needs whole numbers, not {quoted(values.dtype)}", source=name)
-    return _table(values, name, length).astype(np.int64)
+    return _signed(_table(values, name, length), name)
 
 
 def _amounts(given: Given | None, name: str, length: int) -> NDArray[np.float32]:
     if given is None:
         return np.zeros((length, 0), dtype=np.float32)
-    values = np.asarray(given)
+    values = _array(given, name)
     if values.dtype.kind not in "iubf":
         raise DataError(f"needs numbers, not {quoted(values.dtype)}", source=name)
-    if not np.isfinite(values).all():
-        row = int((~np.isfinite(values.reshape(len(values), -1)).all(axis=1)).argmax())
-        raise DataError(f"row {row} holds a number that is not finite; fill it in", source=name)
-    return _table(values, name, length).astype(np.float32)
+    return _single(_table(values, name, length), name)
+
+
+def _signed(values: NDArray[np.generic], name: str) -> Whole:
+    """Return whole numbers as int64, in which the largest unsigned ones have no place."""
+    if values.dtype.kind == "u" and values.size and int(values.max()) > _LARGEST_WHOLE:
+        raise DataError(
+            f"needs whole numbers up to {_LARGEST_WHOLE}, not {quoted(values.max())}",
+            source=name,
+        )
+    return values.astype(np.int64)
+
+
+def _single(values: NDArray[np.generic], name: str) -> NDArray[np.float32]:
+    """Return numbers in single precision; judged there, as what is too large becomes inf."""
+    with np.errstate(over="ignore"):
+        amounts = values.astype(np.float32)
+    fits = np.isfinite(amounts) if amounts.ndim == 1 else np.isfinite(amounts).all(axis=1)
+    if not fits.all():
+        row = int(fits.argmin())
+        raise DataError(
+            f"row {row} holds {quoted(values[row].tolist())}, but needs finite numbers below "
+            f"3.4e38, the largest of single precision; fill it in, or scale the column",
+            source=name,
+        )
+    return amounts
 
 
 def _table(values: NDArray[np.generic], name: str, length: int) -> NDArray[np.generic]:

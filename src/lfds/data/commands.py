@@ -1,5 +1,7 @@
 """The commands ``lfds data ...``: what there is, what it is like, and how to get it."""
 
+import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Datasets: list them, look at them, get them ready.", no_args_is_help=True)
 _BARS = "▁▂▃▄▅▆▇█"
+_PLAIN_BARS = ".:-=+*#@"
 _LIST_COLUMNS = ("name", "graphs", "classes", "nodes", "edges", "here", "what")
 Root = Annotated[Path, typer.Option(help="Folder in which datasets are kept.")]
 
@@ -41,7 +44,7 @@ def list_datasets(root: Root = Path("data")) -> None:
         table.add_column(header, no_wrap=True, overflow="ellipsis", min_width=widest)
     for row in rows:
         table.add_row(*row)
-    console = Console()
+    console = _console()
     console.print(table)
     console.print(f"\nNodes and edges are means per graph, as published. Looked in {root}/.")
 
@@ -70,7 +73,12 @@ def make_ready(
     """Check a dataset, fetch it if asked, and save it for quick loading."""
     from lfds.data.prepare import prepare
 
-    columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(name, total=None)
 
@@ -87,6 +95,12 @@ def make_ready(
         if bar.live.is_started:
             bar.stop()
     _print_summary(ready.graphs)
+    if ready.differences:
+        typer.echo(
+            f"warning: {name} is not as published ({'; '.join(ready.differences)}); it was kept: "
+            f"check where it came from",
+            err=True,
+        )
     if ready.sha256 is not None:
         typer.echo(f"fetched with the SHA-256 {ready.sha256}")
     typer.echo(f"saved as {ready.saved}")
@@ -122,7 +136,15 @@ def _print_summary(graphs: "GraphSet") -> None:
         lines.add_row("published", difference)
     for key, value in graphs.provenance.items():
         lines.add_row(key.replace("_", " "), str(value))
-    Console(soft_wrap=True).print(lines)
+    _console().print(lines, soft_wrap=True)
+
+
+def _console() -> Console:
+    # What a terminal has no letters for is written as its code, and does not end in a traceback.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    # Names of sets, classes and folders are somebody's words: "[/x]" in them is no markup.
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def _note(count: int, what: str) -> str:
@@ -161,6 +183,15 @@ def _spread(spread: "Spread") -> str:
 def _bars(counts: tuple[int, ...]) -> str:
     """Draw a histogram in one line; what is there at all is seen."""
     highest = max(counts, default=0)
+    bars = _BARS if _can_be_written(_BARS) else _PLAIN_BARS
     return "".join(
-        " " if count == 0 else _BARS[(len(_BARS) - 1) * count // highest] for count in counts
+        " " if count == 0 else bars[(len(bars) - 1) * count // highest] for count in counts
     )
+
+
+def _can_be_written(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True

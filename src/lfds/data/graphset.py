@@ -126,7 +126,15 @@ class GraphSet:
                 f"not shape {tuple(x.shape)}",
                 source="x",
             )
-        return replace(self, x=x.to(torch.float32))
+        single = x.to(torch.float32)
+        if not single.isfinite().all():
+            node, column = (~single.isfinite()).nonzero()[0].tolist()
+            raise DataError(
+                f"column {column} of node {node} is not finite in single precision; "
+                f"fill it in, or scale or leave out that column",
+                source="x",
+            )
+        return replace(self, x=single)
 
     def equals(self, other: "GraphSet") -> bool:
         """Whether both hold the same graphs in the same order; provenance does not count."""
@@ -203,7 +211,10 @@ class GraphSet:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the set to the folder ``path`` (safetensors and JSON), whole or not at all."""
+        """Write the set to the folder ``path`` (safetensors and JSON), whole or not at all.
+
+        A set saved there before is replaced; a folder with anything else in it is refused.
+        """
         from lfds.data.storage import save
 
         save(self, path)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from lfds.data.arrays import Given, graphs_from_arrays, not_yet_encoded
 from lfds.data.errors import DataError, reading
@@ -33,6 +34,17 @@ class Line(BaseModel):
     labels: list[_Whole] | None = None
     edge_features: list[list[_Amount]] | None = None
     label: str | _Whole | _Amount | list[_Amount] | None = None
+
+    @field_validator("label", mode="before")
+    @classmethod
+    def _whole_labels_fit(cls, label: object) -> object:
+        # Left to itself a class too large to be kept would turn into a quantity.
+        if type(label) is int and not -(2**63) <= label < 2**63:
+            raise PydanticCustomError(
+                "whole_range",
+                "a class needs a whole number of 64 bits; write a quantity with a point",
+            )
+        return label
 
     @property
     def size(self) -> int | None:

@@ -62,6 +62,8 @@ def _parsed(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     kind = path.suffix.lower().removeprefix(".")
     if kind == "off" and _OFF_WITHOUT_FACES.match(content):
         return np.empty((0, 3)), np.empty((0, 3), dtype=np.int64)
+    if kind == "off":
+        _check_off_is_whole(content, path)
     try:
         # From memory and without a resolver: a mesh cannot make the reader open other files.
         scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False)
@@ -72,6 +74,23 @@ def _parsed(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
             f"cannot be read as {kind} ({type(error).__name__}: {error}); write the mesh again",
             source=path,
         ) from error
+
+
+def _check_off_is_whole(content: bytes, path: Path) -> None:
+    """Raise where fewer faces follow than the file announces; trimesh takes what there is."""
+    text = re.sub(rb"#[^\n]*", b"", content)
+    lines = [line.split() for line in text.partition(b"OFF")[2].splitlines() if line.strip()]
+    try:
+        vertices, faces = int(lines[0][0]), int(lines[0][1])
+        rows = lines[1 + vertices : 1 + vertices + faces]
+        whole = [row for row in rows if len(row) > int(row[0])]
+    except (IndexError, ValueError):
+        return  # no .off at all, which trimesh says itself
+    if len(whole) < faces:
+        raise DataError(
+            f"announces {faces} faces but holds {len(whole)}; it is cut short: fetch it again",
+            source=path,
+        )
 
 
 def _joined(parts: "list[Trimesh]") -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from lfds.data.edges import edge_rows
 from lfds.data.graphset import GraphSet
+from lfds.data.options import whole_seed
 from lfds.seeds import seed_for
 
 
@@ -36,6 +37,7 @@ def shuffled_within_graphs(
 
 def with_shuffled_nodes(graphs: GraphSet, seed: int) -> GraphSet:
     """Return the same graphs with their nodes in a new order, drawn by ``seed`` and the name."""
+    seed = whole_seed(seed)
     ptr = graphs.ptr.numpy()
     old_at, new_of = shuffled_within_graphs(ptr, seed, graphs.name)
     receiver = np.repeat(np.arange(graphs.num_nodes), graphs.degrees.numpy())

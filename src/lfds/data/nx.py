@@ -35,6 +35,8 @@ def graphs_from_networkx(
     items = list(graphs)
     if not items:
         raise DataError("needs at least one graph", source="graphs")
+    if not all(hasattr(item, "edges") and hasattr(item, "nodes") for item in items):
+        raise DataError("needs a list of NetworkX graphs; put a single one in [ ]", source="graphs")
     edges: list[tuple[int, int]] = []
     known_of_edges: list[list[object]] = []
     first = 0

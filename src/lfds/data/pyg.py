@@ -7,7 +7,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from lfds.data.arrays import graphs_from_arrays
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 
 
@@ -96,8 +96,9 @@ def _edge_index(item: Data, size: int, position: int) -> Tensor:
             source=f"graph {position}",
         )
     if edges.numel() and not 0 <= int(edges.min()) <= int(edges.max()) < size:
+        wrong = int(edges.min()) if int(edges.min()) < 0 else int(edges.max())
         raise DataError(
-            f"edge_index names node {int(edges.max())}, but the nodes are 0 to {size - 1}",
+            f"edge_index names node {wrong}, but the nodes are 0 to {size - 1}",
             source=f"graph {position}",
         )
     return edges.long()
@@ -112,7 +113,13 @@ def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
     for position, part in enumerate(parts):
         if part is None:
             raise DataError(f"lacks {key}, which other graphs have", source=f"graph {position}")
-        rows.append(_as_rows(torch.as_tensor(part).detach().cpu(), key))
+        rows.append(_as_rows(_tensor(part, key, position), key))
+        if key == "y" and len(rows[-1]) != 1:
+            raise DataError(
+                f"y needs one target for the graph, not shape {list(rows[-1].shape)}; "
+                f"targets of nodes are not read",
+                source=f"graph {position}",
+            )
         if rows[-1].shape[1:] != rows[0].shape[1:]:
             raise DataError(
                 f"{key} needs shape [n, {', '.join(map(str, rows[0].shape[1:]))}] as in graph 0, "
@@ -120,6 +127,15 @@ def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
                 source=f"graph {position}",
             )
     return torch.cat(rows)
+
+
+def _tensor(part: object, key: str, position: int) -> Tensor:
+    try:
+        return torch.as_tensor(part).detach().cpu()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError(
+            f"{key} needs a tensor or numbers, not {quoted(part)}", source=f"graph {position}"
+        ) from error
 
 
 def _as_rows(part: Tensor, key: str) -> Tensor:

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-import numpy as np
-
-from lfds.data.arrays import Given, not_yet_encoded
+from lfds.data.arrays import not_yet_encoded
+from lfds.data.csv_targets import Cell, column_targets
 from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.molecules import graphs_of_molecules, molecule_from
 from lfds.data.node_order import with_shuffled_nodes
+from lfds.data.options import choice
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -32,7 +32,7 @@ def read_smiles(
     """Read molecules from a CSV file with a header.
 
     What is known of atoms and bonds is listed in :mod:`lfds.data.molecules`. Targets that are all
-    whole numbers, or that are not all numbers, are classes; other numbers are regressed.
+    whole numbers, or all names, are classes; other numbers are regressed.
 
     Args:
         path: The file.
@@ -42,15 +42,16 @@ def read_smiles(
         bad: Whether a SMILES that cannot be read stops everything, or is skipped and counted.
         seed: Root of the random order of the atoms of each molecule; ``None`` leaves them.
     """
+    choice(bad, get_args(Bad), "bad")
     file = Path(path)
     molecules: list[Mol] = []
-    targets: list[str] = []
+    targets: list[Cell] = []
     skipped = 0
     for line, text, value in _rows(file, smiles, target):
         molecule = molecule_from(text)
         if molecule is not None:
             molecules.append(molecule)
-            targets.append(value)
+            targets.append((line, value))
         elif bad == "skip":
             skipped += 1
         else:
@@ -61,8 +62,9 @@ def read_smiles(
             )
     if not molecules:
         raise DataError("holds no molecule", source=file)
-    has_target = any(value != "" for value in targets)
-    graphs = graphs_of_molecules(molecules, _targets(targets) if has_target else None, file.stem)
+    # A column to predict has no empty cells: they are empty only where there is no such column.
+    y = column_targets(targets, file) if targets[0][1] else None
+    graphs = graphs_of_molecules(molecules, y, file.stem)
     graphs = replace(
         not_yet_encoded(graphs), provenance={**graphs.provenance, "bad_smiles_skipped": skipped}
     )
@@ -121,13 +123,3 @@ def _columns(
             line=1,
         )
     return column, others[0] if others else None
-
-
-def _targets(values: Sequence[str]) -> Given:
-    for kind in (np.int64, np.float64):
-        try:
-            numbers = np.array([kind(value) for value in values])
-        except (ValueError, OverflowError):
-            continue
-        return numbers
-    return np.array(values)

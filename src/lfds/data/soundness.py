@@ -1,5 +1,6 @@
 """Whether flat tensors are graphs at all: the shapes, kinds and bounds all else relies on."""
 
+from itertools import pairwise
 from os import PathLike
 from typing import TypeAlias
 
@@ -21,6 +22,27 @@ def check_sound(graphs: GraphSet, *, source: _Source) -> None:
     _check_lengths(graphs, source)
     _check_edges_stay_inside(graphs, source)
     _check_targets(graphs, source)
+    _check_names(graphs, source)
+
+
+def check_finite(graphs: GraphSet, *, source: _Source) -> None:
+    """Raise where a quantity is not finite; apart from the rest, as it reads all there is."""
+    for name in ("x", "attributes", "edge_attributes"):
+        finite = getattr(graphs, name).isfinite().all(dim=1)
+        if not bool(finite.all()):
+            row = int((~finite).nonzero()[0])
+            raise DataError(f"{name} holds in row {row} what is not finite", source=source)
+
+
+def _check_names(graphs: GraphSet, source: _Source) -> None:
+    if len(set(graphs.classes)) != len(graphs.classes):
+        raise DataError("classes need different names, but two are the same", source=source)
+    for column, values in enumerate(graphs.label_values):
+        whole = all(type(value) is int for value in values)
+        if not whole or any(low >= high for low, high in pairwise(values)):
+            raise DataError(
+                f"label_values needs rising whole numbers for column {column}", source=source
+            )
 
 
 def _check_kinds(graphs: GraphSet, source: _Source) -> None:
@@ -92,6 +114,8 @@ def _check_targets(graphs: GraphSet, source: _Source) -> None:
     if not graphs.classes:
         if y.dtype != torch.float32 or y.ndim > 2:
             raise DataError("targets need float32 of one or two dimensions", source=source)
+        if not bool(y.isfinite().all()):
+            raise DataError("targets need finite numbers, but one is not", source=source)
     elif y.dtype != torch.int64 or y.ndim != 1:
         raise DataError("classes need y as one row of int64", source=source)
     elif len(y) and (int(y.min()) < 0 or int(y.max()) >= graphs.num_classes):

@@ -7,10 +7,11 @@ from pathlib import Path
 from lfds.data.catalog import BUILT_IN, TU_DATASETS, find_files, prepared_at, unknown, where_to_put
 from lfds.data.cloud_folder import is_cloud_folder, read_clouds
 from lfds.data.clouds import CloudSettings
-from lfds.data.errors import DataError, reading
+from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.jsonl import read_jsonl
 from lfds.data.smiles import read_smiles
+from lfds.data.source_state import SOURCE_STATE, source_state
 from lfds.data.storage import is_saved_set, load
 from lfds.data.tu import read_tu
 from lfds.data.tu_files import tu_home
@@ -25,6 +26,8 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
             Datasets that are built in need no files.
         seed: Root of the random order of the nodes of each graph, and of what is generated.
     """
+    if not isinstance(name, str):
+        raise DataError(f"needs the name of a dataset, not {quoted(name)}", source="name")
     if name in BUILT_IN:
         return BUILT_IN[name].make(seed)
     with reading(root):
@@ -34,10 +37,9 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
 def _load(name: str, folder: Path, seed: int) -> GraphSet:
     prepared = prepared_at(name, folder)
     found = find_files(name, folder)
-    if is_saved_set(prepared) and (found is None or _is_newer(prepared, found)):
-        graphs = load(prepared)
-        if graphs.provenance.get("node_order_seed") == seed:
-            return graphs
+    graphs = _load_prepared(prepared, found)
+    if graphs is not None and graphs.provenance.get("node_order_seed") == seed:
+        return graphs
     if found is None:
         if name not in TU_DATASETS:
             raise unknown(name)
@@ -46,6 +48,20 @@ def _load(name: str, folder: Path, seed: int) -> GraphSet:
             f"or run `lfds data prepare {name} --download --root {folder}`"
         )
     return read_tu(found, seed=seed)
+
+
+def _load_prepared(prepared: Path, source: Path | None) -> GraphSet | None:
+    """Return what was prepared, or ``None`` where its source is there and tells better."""
+    if not is_saved_set(prepared):
+        return None
+    try:
+        graphs = load(prepared)
+    except DataError:
+        if source is None:
+            raise
+        return None
+    made_from = graphs.provenance.get(SOURCE_STATE)
+    return graphs if source is None or made_from == source_state(source) else None
 
 
 def read_any(path: str | os.PathLike[str], *, seed: int = 0) -> GraphSet:
@@ -77,11 +93,6 @@ def _read(place: Path, seed: int) -> GraphSet:
         "or what GraphSet.save writes",
         source=place,
     )
-
-
-def _is_newer(prepared: Path, source: Path) -> bool:
-    files = [source, *source.glob("*")] if source.is_dir() else [source]
-    return prepared.stat().st_mtime >= max(file.stat().st_mtime for file in files)
 
 
 _READERS: Mapping[str, Callable[[Path, int], GraphSet]] = {

@@ -4,12 +4,14 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count, pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lfds.data.errors import DataError, quoted
+from lfds.data.options import whole_seed
 from lfds.data.whole_file import write_whole
 from lfds.seeds import seed_for
 
@@ -58,6 +60,7 @@ def stratified_folds(
         raise DataError(f"needs 2 to {len(classes)}, one graph each, not {folds}", source="folds")
     if not 0 <= validation < 1:
         raise DataError(f"needs a share from 0 to below 1, not {validation}", source="validation")
+    seed = whole_seed(seed)
     everyone = np.arange(len(classes))
     fold_of = _dealt(classes, folds, seed_for(seed, "folds", folds))
     return tuple(
@@ -113,24 +116,25 @@ def check_splits(
         num_graphs = 1 + max(
             (g for s in splits for g in s.train + s.validation + s.test), default=-1
         )
-    everyone = set(range(num_graphs))
     for fold, split in enumerate(splits):
-        _check_once(split.train + split.validation + split.test, everyone, f"fold {fold}", source)
+        _check_once(split.train + split.validation + split.test, num_graphs, f"fold {fold}", source)
     tested = tuple(graph for split in splits for graph in split.test)
-    _check_once(tested, everyone, "the test parts together", source)
+    _check_once(tested, num_graphs, "the test parts together", source)
 
 
 def _check_once(
-    graphs: tuple[int, ...], everyone: set[int], what: str, source: str | os.PathLike[str]
+    graphs: tuple[int, ...], num_graphs: int, what: str, source: str | os.PathLike[str]
 ) -> None:
+    # Nothing here is as large as a number in a file says it is: only as what the file holds.
     seen = set(graphs)
-    strange, missing = seen - everyone, everyone - seen
+    strange = [graph for graph in seen if not 0 <= graph < num_graphs]
     if strange:
-        problem = f"names graph {min(strange)} of a set of {len(everyone)}, counted from 0"
-    elif missing:
-        problem = f"leaves out graph {min(missing)}; every graph needs a place"
+        problem = f"names graph {min(strange)} of a set of {num_graphs}, counted from 0"
+    elif len(seen) < num_graphs:
+        missing = next(graph for graph in count() if graph not in seen)
+        problem = f"leaves out graph {missing}; every graph needs a place"
     elif len(graphs) > len(seen):
-        twice = next(graph for graph in sorted(seen) if graphs.count(graph) > 1)
+        twice = next(one for one, other in pairwise(sorted(graphs)) if one == other)
         problem = f"holds graph {twice} more than once; the parts must not overlap"
     else:
         return

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.data.soundness import check_sound
+from lfds.data.soundness import check_finite, check_sound
 from lfds.data.whole_file import whole_folder
 
 _TENSORS = "graphs.safetensors"
@@ -38,8 +38,11 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         "provenance": dict(graphs.provenance),
         "features_are_attributes": shared,
     }
-    with whole_folder(Path(path)) as folder:
-        save_file(tensors, folder / _TENSORS)
+    with whole_folder(Path(path), ours={_TENSORS, _SETTINGS}.__contains__) as folder:
+        try:
+            save_file(tensors, folder / _TENSORS)
+        except SafetensorError as error:  # what it makes of a full disk
+            raise DataError(f"cannot be written ({error})", source=path) from error
         # safetensors makes it private; others may read what others may read of the rest.
         (folder / _TENSORS).chmod(0o644)
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
@@ -67,6 +70,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
         )
     graphs = _assemble(tensors, settings, folder / _SETTINGS)
     check_sound(graphs, source=folder)
+    if not mmap:
+        # A mapped set is there to be read in part: what is not read is not judged.
+        check_finite(graphs, source=folder)
     return graphs
 
 

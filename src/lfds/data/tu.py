@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.node_order import shuffled_within_graphs
 from lfds.data.number_table import amount_table, whole_table
+from lfds.data.options import choice, whole_seed
 from lfds.data.tu_files import RawFiles, read_raw
 from lfds.data.tu_names import check_values, read_names
 from lfds.data.tu_targets import TargetKind, read_targets
@@ -43,6 +44,10 @@ def read_tu(
         target: What to predict where a dataset has both ``graph_labels`` and
             ``graph_attributes``; ``None`` takes the labels if there are any.
     """
+    choice(self_loops, get_args(SelfLoops), "self_loops")
+    if target is not None:
+        choice(target, get_args(TargetKind), "target")
+    seed = None if seed is None else whole_seed(seed)
     raw = read_raw(Path(path))
     y, classes = read_targets(raw, target)
     ptr = _node_pointers(raw, len(y))

@@ -65,12 +65,12 @@ def read_raw(path: Path) -> RawFiles:
 def tu_home(folder: Path) -> Path | None:
     """Return where in ``folder`` the files of a TU dataset are, if they are."""
     # PyG keeps the files of a dataset in a folder called raw.
-    return next((home for home in (folder, folder / "raw") if any(home.glob("*_A.txt"))), None)
+    return next((home for home in (folder, folder / "raw") if _adjacency_files(home)), None)
 
 
 def _read_folder(folder: Path) -> RawFiles:
     home = tu_home(folder) or folder
-    name = _common_name([file.name for file in home.glob("*_A.txt")], folder)
+    name = _common_name([file.name for file in _adjacency_files(home)], folder)
     content, place = {}, {}
     for part, ending in ENDINGS.items():
         file = home / (name + ending)
@@ -80,10 +80,22 @@ def _read_folder(folder: Path) -> RawFiles:
     return RawFiles(str(home), name, content, place)
 
 
+def _adjacency_files(home: Path) -> list[Path]:
+    return [file for file in home.glob("*_A.txt") if not _is_hidden(file.name)]
+
+
+def _is_hidden(member: str) -> bool:
+    """Whether a file is no part of a dataset: some systems put shadows of files beside them."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(member).parts)
+
+
 def _from_members(archive: Path, members: Mapping[str, bytes]) -> RawFiles:
-    by_name = {PurePosixPath(member).name: member for member in members}
-    name = _common_name([file for file in by_name if file.endswith("_A.txt")], archive)
-    found = {part: by_name.get(name + ending) for part, ending in ENDINGS.items()}
+    adjacency = [m for m in members if m.endswith("_A.txt") and not _is_hidden(m)]
+    name = PurePosixPath(_common_name(adjacency, archive)).name
+    # Only the folder of NAME_A.txt counts: an archive may hold other versions in others.
+    home = PurePosixPath(adjacency[0]).parent
+    by_path = {PurePosixPath(member): member for member in members}
+    found = {part: by_path.get(home / (name + ending)) for part, ending in ENDINGS.items()}
     return RawFiles(
         str(archive),
         name,

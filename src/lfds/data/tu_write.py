@@ -9,6 +9,7 @@ from torch import Tensor
 from lfds.data.arrays import label_values
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
+from lfds.data.tu_files import ENDINGS
 from lfds.data.tu_names import Names, write_names
 from lfds.data.whole_file import whole_folder
 
@@ -28,7 +29,8 @@ def write_tu(graphs: GraphSet, folder: str | PathLike[str]) -> None:
     if not name or Path(name).name != name or "\0" in name:
         raise DataError(f"files cannot be named after a set called {quoted(name)}", source="name")
     names = _names_beyond_the_files(graphs)
-    with whole_folder(Path(folder)) as home:
+    files = {name + ending for ending in ENDINGS.values()}
+    with whole_folder(Path(folder), ours=files.__contains__) as home:
         for part, table in _tables(graphs, positions=names is not None).items():
             _write_table(home / f"{name}_{part}.txt", table)
         if names is not None:

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
 
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, quoted
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -29,9 +29,15 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """Give an empty folder beside ``path`` that takes its place when the block ends well."""
+def whole_folder(path: Path, *, ours: Callable[[str], bool]) -> Iterator[Path]:
+    """Give an empty folder beside ``path`` that takes its place when the block ends well.
+
+    Args:
+        path: The folder to make. One that is there is replaced, if nothing else is lost by that.
+        ours: Whether a file of this name is one the caller writes, and may be replaced.
+    """
     try:
+        _check_nothing_is_lost(path, ours)
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(mkdtemp(prefix=f".{path.name}-", dir=path.parent))
     except OSError as error:
@@ -46,17 +52,32 @@ def whole_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise DataError("is a file, where a folder is to be written; choose a new one", source=path)
+    others = sorted(e.name for e in path.iterdir() if not (e.is_file() and ours(e.name)))
+    if others:
+        raise DataError(
+            f"holds other files, such as {quoted(others[0])}, that writing here would delete; "
+            f"choose a new folder",
+            source=path,
+        )
+
+
 def _put_in_place(folder: Path, path: Path) -> None:
     if not path.exists():
         os.replace(folder, path)
         return
     # A folder cannot be renamed over a full one: the old one steps aside first.
     aside = Path(mkdtemp(prefix=f".{path.name}-old-", dir=path.parent))
-    os.replace(path, aside / path.name)
     try:
-        os.replace(folder, path)
-    except OSError:
-        os.replace(aside / path.name, path)
-        raise
+        os.replace(path, aside / "old")
+        try:
+            os.replace(folder, path)
+        except OSError:
+            os.replace(aside / "old", path)
+            raise
     finally:
         shutil.rmtree(aside)

@@ -151,3 +151,36 @@ def test_graphs_of_another_kind_are_refused():
     plain = GraphSet.from_arrays([2], [[0, 1], [1, 0]], [0])
     with pytest.raises(DataError, match="fitted on graphs of their kind"):
         Encoder().fit(make()).transform(plain)
+
+
+def test_a_value_far_beyond_the_spread_it_learned_is_refused():
+    graphs = GraphSet.from_arrays([2, 1], [[], []], attributes=[[0.0], [2e-37], [100.0]])
+    encoder = Encoder().fit(graphs, [0])
+    with pytest.raises(DataError, match="column 0 of node 2 is not finite in single precision"):
+        encoder.transform(graphs)
+
+
+def test_a_word_is_no_settings():
+    with pytest.raises(DataError, match="settings: needs EncodingSettings, not 'rwse'"):
+        Encoder("rwse")
+
+
+@pytest.mark.parametrize(
+    ("part", "damage"),
+    [
+        ("attributes", {"scales": [0.0]}),
+        ("attributes", {"scales": [-1.0]}),
+        ("attributes", {"scales": []}),
+        ("attributes", {"means": [1e999]}),
+        ("labels", {"values": [[2**70]]}),
+        ("labels", {"values": [[3, 3]]}),
+        ("labels", {"values": [[3, 1]]}),
+    ],
+)
+def test_a_damaged_encoder_is_refused(part, damage):
+    graphs = GraphSet.from_arrays([2], [[], []], attributes=[[0.0], [1.0]], labels=[1, 3])
+    saved = json.loads(Encoder().fit(graphs).to_json())
+    Encoder.from_json(json.dumps(saved))
+    saved[part].update(damage)
+    with pytest.raises(DataError, match=f"this is no saved encoder: {part}"):
+        Encoder.from_json(json.dumps(saved))

@@ -1,12 +1,17 @@
 """Labels and attributes as numbers for a network: learned from some nodes, applied to any."""
 
-from typing import Self, final
+from itertools import pairwise
+from typing import Annotated, Self, final
 
 import torch
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor
 
 from lfds.data.errors import DataError
+
+_Label = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+_Amount = Annotated[float, Field(allow_inf_nan=False)]
+_Scale = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 @final
@@ -18,7 +23,13 @@ class LabelColumns(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    values: tuple[tuple[int, ...], ...]
+    values: tuple[tuple[_Label, ...], ...]
+
+    @model_validator(mode="after")
+    def _values_rise(self) -> Self:
+        if any(low >= high for seen in self.values for low, high in pairwise(seen)):
+            raise ValueError("the values of a label must rise")
+        return self
 
     @classmethod
     def learned(cls, labels: Tensor) -> Self:
@@ -50,8 +61,14 @@ class AttributeColumns(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    means: tuple[float, ...]
-    scales: tuple[float, ...]
+    means: tuple[_Amount, ...]
+    scales: tuple[_Scale, ...]
+
+    @model_validator(mode="after")
+    def _each_mean_has_a_scale(self) -> Self:
+        if len(self.means) != len(self.scales):
+            raise ValueError(f"{len(self.means)} means need as many scales, not {len(self.scales)}")
+        return self
 
     @classmethod
     def learned(cls, attributes: Tensor) -> Self:

@@ -15,7 +15,7 @@ from lfds.data.encodings.laplacian import Laplacian
 from lfds.data.encodings.netmf import NetMF
 from lfds.data.encodings.rwse import RWSE
 from lfds.data.encodings.structure import structural_features
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.selection import Choice
 from lfds.data.whole_file import write_whole
@@ -65,6 +65,12 @@ class Encoder:
     """
 
     def __init__(self, settings: EncodingSettings | None = None) -> None:
+        if settings is not None and not isinstance(settings, EncodingSettings):
+            raise DataError(
+                f"needs EncodingSettings, not {quoted(settings)}; for example "
+                f"EncodingSettings(structure=STRUCTURAL['rwse'])",
+                source="settings",
+            )
         self.settings = settings or EncodingSettings()
         self._fitted: _Fitted | None = None
 

@@ -1,3 +1,5 @@
+from dataclasses import fields
+
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +21,8 @@ def test_a_batch_is_its_graphs_renumbered_one_after_another(data, graphs):
     assert len(batch) == len(chosen)
     assert_close(batch.y, graphs.y[chosen])
     assert_close(batch.index, torch.repeat_interleave(graphs.sizes[chosen]))
+    assert_close(batch.edge_attributes, graphs[chosen].edge_attributes)
+    assert_close(batch.edge_labels, graphs[chosen].edge_labels)
 
 
 def test_forgetting_to_renumber_would_be_seen():
@@ -44,3 +48,11 @@ def test_a_batch_of_nothing_is_empty():
     assert len(batch) == 0
     assert batch.x.shape == (0, 2)
     assert batch.edge_dst.dtype == torch.int64
+
+
+def test_a_batch_moves_with_all_it_has():
+    batch = three_graphs().batch([0, 2])
+    assert batch.to("cpu") is batch
+    moved = batch.to("meta")
+    assert {getattr(moved, entry.name).device.type for entry in fields(moved)} == {"meta"}
+    assert moved.edge_attributes.shape == batch.edge_attributes.shape == (7, 1)

@@ -114,3 +114,18 @@ def test_a_terminal_with_few_letters_is_no_traceback(encoding, tmp_path):
     told = shown.stdout.decode(encoding)
     assert ("\u4e2d: 1" in told and "\u2588" in told) == (encoding == "utf-8")
     assert ("\\u4e2d: 1" in told and "@" in told) == (encoding != "utf-8")
+
+
+def test_info_of_a_csv_takes_a_target_and_skips_what_is_bad(tmp_path):
+    pytest.importorskip("rdkit", reason="rdkit comes with the extra `chem`")
+    (tmp_path / "several.csv").write_text("smiles,a,b\nC,1,x\nbad,0,y\nCC,0,y\n")
+    told = run("info", tmp_path / "several.csv", "--target", "b", "--skip-bad")
+    assert "2 (x: 1, y: 1)" in told
+    assert "bad smiles skipped       1" in told
+    with pytest.raises(DataError, match="line 3: 'bad' is no valid SMILES"):
+        run("info", tmp_path / "several.csv", "--target", "b")
+    (tmp_path / "a.jsonl").write_text('{"nodes": 2}')
+    with pytest.raises(DataError, match=r"target: only a \.csv file is read with it"):
+        run("info", tmp_path / "a.jsonl", "--target", "b")
+    with pytest.raises(DataError, match=r"bad: only a \.csv file is read with it"):
+        run("info", tmp_path / "a.jsonl", "--skip-bad")

@@ -11,7 +11,7 @@ from lfds.data import DataError
 from lfds.data.splits import Split, check_splits, read_splits, save_splits, stratified_folds
 from tests.data.graphs import SHARED, needs_shared
 
-labels = st.lists(st.integers(0, 3), min_size=4, max_size=60)
+labels = st.lists(st.integers(0, 3), min_size=12, max_size=60)
 
 
 @given(
@@ -55,6 +55,8 @@ def test_folds_depend_on_the_seed_and_on_nothing_else():
         ({"y": [0, 1, 2], "folds": 1}, "folds: needs 2 to 3"),
         ({"y": [0.5, 1], "folds": 2}, "y: needs one whole number per graph"),
         ({"y": [0, 1], "folds": 2, "validation": 1}, "validation: needs a share"),
+        ({"y": [0, 1] * 2, "folds": 2, "validation": 0.1}, "of 2 graphs leaves validation empty"),
+        ({"y": [0, 1] * 2, "folds": 2, "validation": 0.9}, "validation: .* leaves train empty"),
     ],
 )
 def test_what_cannot_be_split_is_named(arguments, message):

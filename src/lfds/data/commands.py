@@ -15,6 +15,7 @@ from lfds.data.errors import reading
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
+    from lfds.data.smiles import Bad
     from lfds.data.summary import Spread, Summary
 
 app = typer.Typer(help="Datasets: list them, look at them, get them ready.", no_args_is_help=True)
@@ -53,13 +54,21 @@ def list_datasets(root: Root = Path("data")) -> None:
 def show(
     dataset: Annotated[str, typer.Argument(help="A name of the list, or a path.")],
     root: Root = Path("data"),
+    target: Annotated[str | None, typer.Option(help="Column to predict, of a .csv file.")] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out lines of a .csv with bad SMILES.")
+    ] = False,
 ) -> None:
     """Show what a dataset is like, what it lacks, and whether it is as published."""
     from lfds.data.sources import load_dataset, read_any
 
     with reading(dataset):
         is_path = dataset not in TU_DATASETS and dataset not in BUILT_IN and Path(dataset).exists()
-    _print_summary(read_any(dataset) if is_path else load_dataset(dataset, root))
+    if is_path or target is not None or skip_bad:
+        bad: Bad = "skip" if skip_bad else "stop"
+        _print_summary(read_any(dataset, target=target, bad=bad))
+    else:
+        _print_summary(load_dataset(dataset, root))
 
 
 @app.command("prepare")

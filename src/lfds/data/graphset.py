@@ -116,7 +116,9 @@ class GraphSet:
     def batch(self, graphs: Choice) -> Batch:
         """Assemble a ragged batch of these graphs, without a Python object per graph."""
         picked = pick(self.ptr, self.edge_ptr, as_rows(graphs, len(self)))
-        return assemble(picked, self.x, self.edge_dst, self.y)
+        return assemble(
+            picked, self.x, self.edge_dst, self.y, self.edge_attributes, self.edge_labels
+        )
 
     def with_features(self, x: Tensor) -> Self:
         """Return the same graphs with ``x`` as what a network gets to see of each node."""

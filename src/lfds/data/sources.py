@@ -10,7 +10,7 @@ from lfds.data.clouds import CloudSettings
 from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.jsonl import read_jsonl
-from lfds.data.smiles import read_smiles
+from lfds.data.smiles import Bad, read_smiles
 from lfds.data.source_state import SOURCE_STATE, source_state
 from lfds.data.storage import is_saved_set, load
 from lfds.data.tu import read_tu
@@ -64,16 +64,26 @@ def _load_prepared(prepared: Path, source: Path | None) -> GraphSet | None:
     return graphs if source is None or made_from == source_state(source) else None
 
 
-def read_any(path: str | os.PathLike[str], *, seed: int = 0) -> GraphSet:
+def read_any(
+    path: str | os.PathLike[str], *, seed: int = 0, target: str | None = None, bad: Bad = "stop"
+) -> GraphSet:
     """Read whatever is at ``path``.
 
     Args:
         path: A folder written by ``GraphSet.save``, a TU folder or archive, a .jsonl file, a .csv
             file with SMILES, or a folder of clouds ``CLASS/NAME.xyz``.
         seed: Root of the random order of the nodes of each graph, and of sampling points.
+        target: The column to predict, of a .csv file that has several.
+        bad: What a SMILES that cannot be read does to a .csv file: ``"stop"`` or ``"skip"``.
     """
+    place = Path(path)
     with reading(path):
-        return _read(Path(path), seed)
+        if place.suffix.lower() == ".csv" and not place.is_dir():
+            return read_smiles(place, target=target, bad=bad, seed=seed)
+        if target is not None or bad != "stop":
+            option = "bad" if target is None else "target"
+            raise DataError(f"only a .csv file is read with it, not {place}", source=option)
+        return _read(place, seed)
 
 
 def _read(place: Path, seed: int) -> GraphSet:
@@ -98,5 +108,4 @@ def _read(place: Path, seed: int) -> GraphSet:
 _READERS: Mapping[str, Callable[[Path, int], GraphSet]] = {
     ".jsonl": lambda path, seed: read_jsonl(path, seed=seed),
     ".ndjson": lambda path, seed: read_jsonl(path, seed=seed),
-    ".csv": lambda path, seed: read_smiles(path, seed=seed),
 }

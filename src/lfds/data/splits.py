@@ -183,6 +183,13 @@ def _split(
     seed: int,
 ) -> Split:
     count = round(share * len(rest))
+    if share and not 0 < count < len(rest):
+        empty = "validation" if count == 0 else "train"
+        raise DataError(
+            f"a share of {share} of {len(rest)} graphs leaves {empty} empty; "
+            f"choose another, or 0 for no validation",
+            source="validation",
+        )
     chosen = np.zeros(len(rest), dtype=bool)
     if count:
         shuffled = np.random.default_rng(seed).permutation(len(rest))

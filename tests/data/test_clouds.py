@@ -8,6 +8,8 @@ from scipy.spatial.transform import Rotation
 from lfds.data import DataError
 from lfds.data.clouds import CloudSettings, graphs_of_clouds, neighbour_edges
 
+FOUR = CloudSettings(points=20, neighbours=4, seed=7)
+
 
 def edges_slowly(points, neighbours):
     """All distances, sorted; obviously right where no two are equal."""
@@ -60,14 +62,16 @@ def test_as_many_neighbours_as_points_are_refused():
 
 def test_graphs_carry_no_coordinates_but_keep_them_beside():
     clouds = np.random.default_rng(0).normal(size=(3, 20, 3))
-    made = graphs_of_clouds(clouds, ["b", "a", "b"], ["x", "y", "z"], neighbours=4, name="few")
+    made = graphs_of_clouds(clouds, ["b", "a", "b"], ["x", "y", "z"], settings=FOUR, name="few")
     assert made.graphs.x.shape == (60, 0)
     assert made.graphs.attributes.shape == (60, 0)
     assert made.graphs.classes == ("a", "b")
     assert made.graphs.y.tolist() == [1, 0, 1]
     np.testing.assert_allclose(made.points, clouds, rtol=1e-6)
-    single = graphs_of_clouds(clouds[1:2], ["a"], ["y"], neighbours=4, name="one").graphs
+    single = graphs_of_clouds(clouds[1:2], ["a"], ["y"], settings=FOUR, name="one").graphs
     np.testing.assert_array_equal(made.graphs[1].edge_dst, single.edge_dst)
+    assert made.graphs.provenance["seed"] == "7"
+    assert made.graphs.provenance["neighbours"] == "4"
 
 
 def test_settings_refuse_what_they_do_not_know():

@@ -38,7 +38,7 @@ def read_clouds(folder: str | PathLike[str], settings: CloudSettings | None = No
         clouds,
         [kind for kind, _ in files],
         [path.relative_to(root).as_posix() for _, path in files],
-        neighbours=settings.neighbours,
+        settings=settings,
         name=root.resolve().name,
     )
 

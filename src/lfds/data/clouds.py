@@ -1,7 +1,7 @@
 """Clouds of points in, graphs of nearest neighbours out; the coordinates stay outside."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +84,7 @@ def graphs_of_clouds(
     kinds: Sequence[str],
     names: Sequence[str],
     *,
-    neighbours: int,
+    settings: CloudSettings,
     name: str,
 ) -> CloudGraphs:
     """Make one graph of each cloud; all clouds have the same number of points.
@@ -93,15 +93,18 @@ def graphs_of_clouds(
         clouds: One ``[points, 3]`` for each name.
         kinds: The class of each cloud.
         names: What each cloud is called.
-        neighbours: Nearest points each point is joined to.
+        settings: How a cloud becomes a graph; kept as the provenance of the set.
         name: What the set is called.
     """
     from lfds.data.graphset import GraphSet
 
     points = np.stack(list(clouds))
     num_graphs, count, _ = points.shape
-    edges = [neighbour_edges(cloud, neighbours) + count * g for g, cloud in enumerate(points)]
+    joined = (neighbour_edges(cloud, settings.neighbours) for cloud in points)
+    edges = [pairs + count * graph for graph, pairs in enumerate(joined)]
     graphs = GraphSet.from_arrays(
         np.full(num_graphs, count), np.concatenate(edges, axis=1), list(kinds), name=name
     )
+    provenance = {"format": "clouds", **settings.model_dump(), **graphs.provenance}
+    graphs = replace(graphs, provenance={key: str(value) for key, value in provenance.items()})
     return CloudGraphs(graphs, points.astype(np.float32), tuple(names))

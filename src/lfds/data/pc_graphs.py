@@ -57,6 +57,6 @@ def pc_graphs(settings: PCGraphsSettings | None = None) -> CloudGraphs:
         (draw_cloud(kind, number, settings) for kind, number in drawn),
         [kind for kind, _ in drawn],
         [f"{kind}/{number}" for kind, number in drawn],
-        neighbours=settings.neighbours,
+        settings=settings,
         name="pc-graphs",
     )

@@ -140,9 +140,7 @@ def _projected(steps: Places) -> Places:
     return start + 0.05 * noise
 
 
-def _laplacian(
-    size: int, first: Pairs, second: Pairs, weights: NDArray[np.float64]
-) -> csr_array:
+def _laplacian(size: int, first: Pairs, second: Pairs, weights: NDArray[np.float64]) -> csr_array:
     rows = np.concatenate([first, second, first, second])
     columns = np.concatenate([second, first, first, second])
     values = np.concatenate([-weights, -weights, weights, weights])

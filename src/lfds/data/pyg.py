@@ -11,7 +11,9 @@ from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 
 
-def graphs_from_pyg(graphs: Iterable[Data], *, name: str = "graphs") -> GraphSet:
+def graphs_from_pyg(
+    graphs: Iterable[Data], *, name: str = "graphs", targets: bool = True
+) -> GraphSet:
     """Make a set of PyG graphs.
 
     ``x`` becomes attributes and features, ``edge_attr`` edge attributes, ``pos`` coordinates for
@@ -22,6 +24,7 @@ def graphs_from_pyg(graphs: Iterable[Data], *, name: str = "graphs") -> GraphSet
     Args:
         graphs: A list of ``Data``, or a PyG dataset.
         name: What the set is called.
+        targets: Whether ``y`` is read; without, whatever it holds is passed over.
     """
     items = list(graphs)
     if not items:
@@ -34,7 +37,7 @@ def graphs_from_pyg(graphs: Iterable[Data], *, name: str = "graphs") -> GraphSet
     return graphs_from_arrays(
         sizes,
         torch.cat(edges, dim=1),
-        _stacked(items, "y"),
+        _stacked(items, "y") if targets else None,
         attributes=_stacked(items, "x"),
         labels=_stacked(items, "labels"),
         edge_attributes=_stacked(items, "edge_attr"),

@@ -81,6 +81,11 @@ def encoding_for(graphs: GraphSet, spec: CompareSpec) -> EncodingSettings:
     """Return what the nodes of a set are known by."""
     if isinstance(spec.encoding, EncodingSettings):
         return spec.encoding
+    return automatic_encoding(graphs)
+
+
+def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
+    """Return labels and attributes, and random walks where the graphs have neither."""
     known = graphs.labels.shape[1] + graphs.attributes.shape[1] > 0
     return EncodingSettings(structure=() if known else (RWSE(),))
 

@@ -115,6 +115,16 @@ class Encoder:
         return graphs.with_features(x if x.shape[1] else torch.ones(graphs.num_nodes, 1))
 
     @property
+    def label_values(self) -> tuple[tuple[int, ...], ...]:
+        """For each column of labels the values it was fitted on, rising."""
+        return self._known().labels.values
+
+    @property
+    def num_attributes(self) -> int:
+        """Columns of attributes it was fitted on."""
+        return len(self._known().attributes.means)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What each column of the features means."""
         fitted = self._known()

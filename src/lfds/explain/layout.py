@@ -1,6 +1,6 @@
-"""Places in the plane for the nodes of a graph, by stress majorisation.
+r"""Places in the plane for the nodes of a graph, by stress majorisation.
 
-Distances on paper shall be those along edges: :math:`\\sum w_{ij} (|x_i - x_j| - d_{ij})^2` with
+Distances on paper shall be those along edges: :math:`\sum w_{ij} (|x_i - x_j| - d_{ij})^2` with
 :math:`w_{ij} = d_{ij}^{-2}` is minimised over all pairs of a small graph, and over the edges and
 some pivots of a large one.
 """
@@ -74,7 +74,7 @@ def majorised(start: Places, pairs: Pairs, wanted: NDArray[np.float64]) -> Place
     weights = wanted**-2
     # One node stays where it is: without it places could move together, for nothing.
     solve = splu(_laplacian(len(start), first, second, weights)[1:, 1:].tocsc()).solve
-    places = start - start[0]
+    places: Places = start - start[0]
     for _ in range(_ROUNDS):
         apart = places[first] - places[second]
         distance = np.maximum(np.hypot(apart[:, 0], apart[:, 1]), 1e-9)

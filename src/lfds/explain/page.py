@@ -105,12 +105,19 @@ def _graph_data(numbers: AtlasNumbers, graph: GraphView, levels: int) -> dict[st
         "target": int(numbers.target[number]),
         "predicted": int(numbers.predicted[number]),
         "probabilities": _short(numbers.probabilities[number], 6),
+        "amounts": _known(numbers.amounts[number]),
+        "trueAmounts": _known(numbers.true_amounts[number]),
         "dims": graph.xy.shape[1],
         "own": graph.true_place,
         "places": _short(graph.xy, 3),
         "edges": graph.edges.ravel().tolist(),
         "pools": pools,
     }
+
+
+def _known(values: NDArray[np.float32]) -> list[str | None]:
+    """Return numbers as text of six digits; nothing for those that are not known."""
+    return [f"{value:.6g}" if np.isfinite(value) else None for value in values]
 
 
 def _short(values: NDArray[np.floating[Any]], digits: int) -> Any:

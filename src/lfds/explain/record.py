@@ -35,18 +35,20 @@ class PoolView:
     @property
     def num_slots(self) -> int:
         """Number of slots."""
-        return self.mass.shape[1]
+        return int(self.mass.shape[1])
 
     @cached_property
     def usage(self) -> Floats:
         """``[slots]``, the mean of ``mass`` over all graphs."""
-        return self.mass.mean(axis=0)
+        usage: Floats = self.mass.mean(axis=0)
+        return usage
 
     @cached_property
     def picked(self) -> Floats:
         """``[graphs, slots]``, the part of all channels of all layers that each slot has won."""
         won = self.picks.sum(axis=1)
-        return won / np.maximum(won.sum(axis=1, keepdims=True), 1e-12)
+        part: Floats = won / np.maximum(won.sum(axis=1, keepdims=True), 1e-12)
+        return part
 
     @cached_property
     def idle(self) -> NDArray[np.bool_]:
@@ -81,9 +83,12 @@ class AtlasNumbers:
 
     Attributes:
         name: What the set is called.
-        classes: Names of the classes, in the order of the columns of ``probabilities``.
+        classes: Names of the classes, in the order of the columns of ``probabilities``; none for
+            a model of quantities.
         target: ``[graphs]``, the class of each graph, -1 where it is not known.
         probabilities: ``[graphs, classes]``.
+        amounts: ``[graphs, targets]``, the quantities that are predicted; no columns for classes.
+        true_amounts: ``[graphs, targets]``, what they are, NaN where it is not known.
         pools: What each latent structure does with all graphs.
         graphs: The graphs that are shown.
         through: How many of the values that the head decides by come from each structure, and
@@ -94,14 +99,19 @@ class AtlasNumbers:
     classes: tuple[str, ...]
     target: Whole
     probabilities: Floats
+    amounts: Floats
+    true_amounts: Floats
     pools: tuple[PoolView, ...]
     graphs: tuple[GraphView, ...]
     through: tuple[int, ...]
 
     @cached_property
     def predicted(self) -> Whole:
-        """``[graphs]``, the most probable class of each graph."""
-        return self.probabilities.argmax(axis=1)
+        """``[graphs]``, the most probable class of each graph; -1 where there are no classes."""
+        if not self.classes:
+            return np.full(len(self.target), -1)
+        likeliest: Whole = self.probabilities.argmax(axis=1)
+        return likeliest
 
     @cached_property
     def grouped_by_target(self) -> bool:
@@ -114,7 +124,7 @@ class AtlasNumbers:
         return np.flatnonzero(groups == position)
 
     def class_map(self, pool: PoolView, position: int) -> Floats | None:
-        """``[slots]``, the mean of ``mass`` over the graphs of a class; None where there are none."""
+        """``[slots]``, the mean of ``mass`` over a class; None where no graph is of it."""
         rows = self.members(position)
         return pool.mass[rows].mean(axis=0) if len(rows) else None
 
@@ -133,4 +143,5 @@ def deciding(shares: Floats, picked: Floats) -> Floats:
         picked: :math:`c_k`, the part of the channels that each slot has won, ``[slots]``.
     """
     received = np.maximum(shares.sum(axis=0), 1e-12)
-    return (shares * (picked / received)).sum(axis=1)
+    back: Floats = (shares * (picked / received)).sum(axis=1)
+    return back

@@ -59,6 +59,12 @@ function titleOf(graph) {
 function showPrediction(graph) {
   const list = byId("prediction");
   list.replaceChildren();
+  graph.amounts.forEach((amount, place) => {
+    const line = html("li", list, undefined, "first");
+    html("span", line, graph.amounts.length > 1 ? "target " + place : "value", "name");
+    const known = graph.trueAmounts[place];
+    html("span", line, amount + (known === null ? "" : " (truly " + known + ")"));
+  });
   for (const position of largest(graph.probabilities, 12)) {
     const line = html("li", list);
     line.classList.toggle("first", position === graph.predicted);

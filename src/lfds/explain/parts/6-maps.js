@@ -38,6 +38,7 @@ function label(parent, x, y, text, anchor) {
 
 function showMaps(pool) {
   const place = byId("maps");
+  place.parentElement.hidden = !atlas.classes.length;
   place.replaceChildren();
   maps.pools = [];
   pool.classMaps.forEach((map, position) => {

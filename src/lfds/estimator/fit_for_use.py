@@ -16,8 +16,9 @@ class UnseenLabelsWarning(UserWarning):
 def check_widths(graphs: GraphSet, encoder: Encoder) -> None:
     """Raise unless nodes have as many attributes and labels as those the model was fitted on."""
     asked = encoder.settings
+    means, _ = encoder.attribute_scales
     for name, wanted, found in (
-        ("attributes", encoder.num_attributes, graphs.attributes.shape[1] * asked.attributes),
+        ("attributes", len(means), graphs.attributes.shape[1] * asked.attributes),
         ("labels", len(encoder.label_values), graphs.labels.shape[1] * asked.labels),
     ):
         if wanted != found:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
-from lfds.data.whole_file import whole_folder
+from lfds.data.whole_file import check_nothing_is_lost, whole_folder
 from lfds.estimator.model_card import ModelCard
 from lfds.nn import GraphClassifier
 
@@ -48,6 +48,11 @@ def files_of(network: GraphClassifier, encoder: Encoder) -> dict[str, bytes]:
 def digests(files: dict[str, bytes]) -> dict[str, str]:
     """Return the SHA-256 of each file."""
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+
+
+def check_replaceable(path: str | PathLike[str]) -> None:
+    """Raise if a model at ``path`` would take the place of something that is no model."""
+    check_nothing_is_lost(Path(path), {CARD, WEIGHTS, ENCODER}.__contains__)
 
 
 def save_model(path: str | PathLike[str], card: ModelCard, files: dict[str, bytes]) -> None:

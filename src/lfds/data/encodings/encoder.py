@@ -120,9 +120,10 @@ class Encoder:
         return self._known().labels.values
 
     @property
-    def num_attributes(self) -> int:
-        """Columns of attributes it was fitted on."""
-        return len(self._known().attributes.means)
+    def attribute_scales(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """What is taken from each column of attributes, and what it is divided by then."""
+        columns = self._known().attributes
+        return columns.means, columns.scales
 
     @property
     def names(self) -> tuple[str, ...]:

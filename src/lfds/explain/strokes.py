@@ -34,7 +34,14 @@ def write_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             content = io.BytesIO()
-            figure.savefig(content, format=kind, dpi=150, metadata=metadata)
+            figure.savefig(
+                content,
+                format=kind,
+                dpi=150,
+                metadata=metadata,
+                bbox_inches="tight",
+                pad_inches=0.2,
+            )
             path = folder / f"{name}.{kind}"
             write_whole(path, content.getvalue())
             written.append(path)

@@ -3,14 +3,15 @@
 import html as escaping
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from sklearn.utils.validation import check_is_fitted
 
+from lfds.data.arrays import targets_from
 from lfds.data.graphset import GraphSet
 from lfds.data.whole_file import write_whole
 from lfds.estimator.classifier import LFDSClassifier
@@ -74,6 +75,7 @@ class Atlas:
 def atlas(
     model: LFDSClassifier | LFDSRegressor,
     graphs: Graphs,
+    y: Any = None,
     *,
     show: int | Sequence[int] = 50,
 ) -> Atlas:
@@ -81,14 +83,16 @@ def atlas(
 
     Args:
         model: A fitted estimator, or one that :func:`lfds.load` returned.
-        graphs: What ``model.predict`` takes. Maps and usage are averaged over all of them; the
-            classes that they carry are shown beside what is predicted.
+        graphs: What ``model.predict`` takes. Maps and usage are averaged over all of them.
+        y: Their true classes or quantities, to be shown beside what is predicted; left out, those
+            that the graphs carry, if any.
         show: How many of them can be looked at one by one, classes in turn; or which, by number.
 
     >>> import numpy as np
     >>> sets = [np.random.default_rng(k).normal(size=(20, 2)) + (k % 2) for k in range(40)]
-    >>> clf = LFDSClassifier(epochs=2, options={"width": 16}).fit(sets, [k % 2 for k in range(40)])
-    >>> made = atlas(clf, sets, show=[3, 8])
+    >>> kinds = ["here", "there"] * 20
+    >>> clf = LFDSClassifier(epochs=2, options={"width": 16}).fit(sets, kinds)
+    >>> made = atlas(clf, sets, kinds, show=[3, 8])
     >>> made
     Atlas('graphs', Loop of 64 slots, 40 graphs, 2 shown; .save('atlas.html'))
     >>> made.numbers.graphs[0].shares[0].shape  # of graph 3, on the first structure
@@ -101,8 +105,14 @@ def atlas(
     check_is_fitted(model, "network_")
     latent_pools(model.network_)
     known = as_graphs(
-        graphs, node_attributes=model.node_attributes, node_label=model.node_label, targets=True
+        graphs,
+        node_attributes=model.node_attributes,
+        node_label=model.node_label,
+        targets=y is None,
     )
+    if y is not None:
+        targets, classes = targets_from(y, len(known))
+        known = replace(known, y=targets, classes=classes)
     check_widths(known, model.encoder_)
     strange = unseen_labels(known, model.encoder_)
     if strange:

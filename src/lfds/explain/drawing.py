@@ -57,15 +57,16 @@ def draw_circle(num_slots: int) -> Drawing:
     """Sectors of a ring, from the top, with the hands of a clock."""
     angle = 2 * np.pi * np.arange(num_slots) / num_slots
     half = np.pi / num_slots * 0.93
-    corners = ((-half, 1.0), (half, 1.0), (half, 0.64), (-half, 0.64))
-    outlines = [radius * _around(angle + turn) for turn, radius in corners]
+    arc = np.linspace(-half, half, int(np.ceil(half / 0.06)) + 1)  # few sectors are wide and bend
+    outer = [_around(angle + turn) for turn in arc]
+    inner = [0.64 * _around(angle + turn) for turn in arc[::-1]]
     return Drawing(
         f"Loop of {num_slots} slots",
         0.84 * _around(angle),
         float(min(0.84 * np.sin(half), 0.17)),
         0.55 * _around(angle),
         note="slot 0 is at the top, the others follow clockwise",
-        outlines=np.stack(outlines, axis=1),
+        outlines=np.stack(outer + inner, axis=1),
     )
 
 

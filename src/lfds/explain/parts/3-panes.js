@@ -1,7 +1,7 @@
 // The two pictures: a graph, turned in space where it has three coordinates, and the structure.
 const graphPane = document.getElementById("graph");
 const slotsPane = document.getElementById("slots");
-const view = { turn: 35, tilt: 18, places: [], nodes: [], slots: [], dots: [], edges: null };
+const view = { turn: 35, tilt: 18, places: [], structure: [], table: false, nodes: [], slots: [], dots: [], edges: null };
 
 // Numbers beside those marks that stand out.
 function writeNumbers(pane, numbers, places) {
@@ -25,6 +25,19 @@ function projected(places) {
   });
 }
 
+// Where the pictures stand one above the other, flat ones take no more height than they need.
+function frame() {
+  const stacked = matchMedia("(max-width: 44rem)").matches;
+  for (const [pane, places, turns] of [
+    [graphPane, view.places, graphPane.classList.contains("turns")],
+    [slotsPane, view.structure, view.table],
+  ]) {
+    const high = 100 * Math.max(0, ...places.map((place) => Math.abs(place[1]))) + 14;
+    const half = stacked && !turns ? Math.min(108, Math.max(40, high)) : 108;
+    pane.setAttribute("viewBox", [-108, -half, 216, 2 * half].join(" "));
+  }
+}
+
 function nodeSize(count) {
   return Math.max(0.012, Math.min(0.055, 0.36 / Math.sqrt(Math.max(count, 1))));
 }
@@ -38,6 +51,7 @@ function drawGraph(graph) {
   view.nodes = graph.places.map((_, node) => mark(graphPane, "node", node, [0, 0], size));
   makeWalkable(view.nodes, "node");
   placeGraph(graph);
+  frame();
 }
 
 function placeGraph(graph) {
@@ -72,6 +86,7 @@ function drawSlots(pool, pane, compact) {
 
 function drawStructure(pool) {
   view.slots = drawSlots(pool, slotsPane, false);
+  [view.structure, view.table] = [pool.places, pool.columns > 0];
   slotsPane.setAttribute("aria-label", pool.words);
   makeWalkable(view.slots, "slot");
   view.dots = pool.places.map(([x, y]) => element("circle", { class: "dot", cx: 100 * x, cy: -100 * y, r: 0 }, slotsPane));

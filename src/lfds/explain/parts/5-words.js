@@ -84,8 +84,11 @@ function showDecided(graph, pool, choose) {
     const column = columnOf(graph, pool, slot);
     const button = html("button", html("li", list));
     button.type = "button";
-    html("span", button, "slot " + slot + " won " + percent(part.picked[slot]) + " of the channels ");
-    if (column.length) html("em", button, "above all for nodes " + largest(column, 3).join(", "));
+    html("span", button, "slot " + slot);
+    const bar = html("span", html("span", button, undefined, "bar"));
+    bar.style.width = 100 * part.picked[slot] + "%";
+    html("span", button, percent(part.picked[slot]), "value");
+    if (column.length) html("em", button, "nodes " + largest(column, 3).join(", "));
     button.addEventListener("click", () => choose("slot", slot));
   }
 }

@@ -23,8 +23,7 @@ function showUsage(pool) {
     return [up, down];
   });
   element("line", { class: "even", x1: left, x2: 640 - left, y1: even, y2: even }, chart);
-  label(chart, 640 - left, even - 3, "even share " + percent(1 / count), "end");
-  label(chart, left, 9, "received, up to " + percent(most), "start");
+  label(chart, left, 9, "received, up to " + percent(most) + "; dashed: an even share, " + percent(1 / count), "start");
   label(chart, left, 170, "channels won, up to " + percent(mostPicked), "start");
   const idle = pool.idle.filter(Boolean).length;
   byId("usage-words").textContent = "Mean over " + atlas.total + " graphs. " + (idle

@@ -78,7 +78,10 @@ byId("next").addEventListener("click", () => showGraph(state.graph + 1));
 byId("choice").addEventListener("change", (event) => showGraph(Number(event.target.value)));
 byId("turn").addEventListener("input", (event) => turnTo(Number(event.target.value), view.tilt));
 byId("difference").addEventListener("change", () => shadeMaps(atlas.pools[state.pool]));
-addEventListener("resize", () => refresh());
+addEventListener("resize", () => {
+  frame();
+  refresh();
+});
 
 atlas.graphs.forEach((graph, position) => {
   const wrong = graph.target >= 0 && graph.target !== graph.predicted;

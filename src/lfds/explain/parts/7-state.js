@@ -58,7 +58,8 @@ function showPool(position) {
   state.pool = position;
   const pool = atlas.pools[position];
   byId("slots-title").textContent = pool.words;
-  byId("slots-note").textContent = pool.note ? pool.note[0].toUpperCase() + pool.note.slice(1) + "." : "";
+  const notes = [pool.note, pool.idle.some(Boolean) ? "hollow slots are idle, over all graphs" : ""];
+  byId("slots-note").textContent = notes.filter(Boolean).map((note) => note[0].toUpperCase() + note.slice(1) + ".").join(" ");
   byId("small-print").textContent = "Of the " + atlas.through[atlas.through.length - 1] +
     " values that the classifier decides by, " + atlas.through[position] + " come through this structure. " +
     "Shares are rounded to " + (1 / atlas.levels).toPrecision(2) + " in this page.";

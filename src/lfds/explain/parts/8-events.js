@@ -88,7 +88,7 @@ atlas.graphs.forEach((graph, position) => {
   const words = wrong ? ", taken for " + atlas.classes[graph.predicted] : "";
   html("option", byId("choice"), titleOf(graph) + words).value = String(position);
 });
-byId("lead").textContent = atlas.name + ": " + atlas.total + " graphs, " + atlas.graphs.length + " of them to look at.";
+byId("lead").textContent = "Here: " + atlas.name + ", " + atlas.total + " graphs, " + atlas.graphs.length + " of them to look at.";
 if (atlas.pools.length > 1) {
   byId("structures").hidden = false;
   atlas.pools.forEach((pool, position) => {

@@ -75,9 +75,8 @@ def distribute(
             graphs give large values. ``"mean"``: the number of nodes of the graph. ``"mass"``:
             :math:`c_{gk} = \sum_{i \in g} p_{ik}`, what the slot received (at least
             :math:`10^{-12}`: a slot that received less than that goes to zero).
-        low_memory: Compute the shares again in the backward pass, some thousand nodes at a time,
-            instead of keeping all of them. About a sixth more arithmetic; the extra memory no
-            longer grows with the number of nodes.
+        low_memory: Compute the shares again in the backward pass instead of keeping them. About a
+            sixth more arithmetic; the extra memory no longer grows with the number of nodes.
 
     A graph without nodes gets zeros. float16 and bfloat16 are computed in float32 and rounded once.
 

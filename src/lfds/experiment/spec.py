@@ -90,7 +90,7 @@ class CompareSpec(TrainingSettings):
     @model_validator(mode="after")
     def _known(self) -> Self:
         for pool in self.pools:
-            if pool not in POOLINGS:
+            if not set(pool.split("+")) <= set(POOLINGS):
                 raise ValueError(f"no pooling is called {pool!r}; {nearest(pool, POOLINGS)}")
         for what, names in (("data", self.data), ("pools", self.pools)):
             twice = next((name for name in names if names.count(name) > 1), None)

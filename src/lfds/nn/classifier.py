@@ -12,7 +12,7 @@ from lfds.nn.edges import Edges
 from lfds.nn.head import Head
 from lfds.nn.maximum import ragged_max
 from lfds.nn.network_settings import NetworkSettings
-from lfds.nn.poolings import POOLINGS
+from lfds.nn.poolings import make_pooling
 
 
 @final
@@ -39,7 +39,7 @@ class GraphClassifier(nn.Module):
         self.features, self.classes, self.settings = features, classes, settings
         all_layers = settings.layers * settings.width
         self.base = Backbone(features, settings.width, settings.layers, settings.node_dropout)
-        self.pool = POOLINGS[settings.pool](settings)
+        self.pool = make_pooling(settings)
         self.out_channels = self.pool.out_channels
         if not self.pool.stands_alone:
             self.out_channels += all_layers

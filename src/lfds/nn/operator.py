@@ -82,7 +82,7 @@ def _distribute(
 def _place(
     x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, kept: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return what the slots received, and how much; write the shares to ``kept``, if it has room."""
+    """Return what the slots received, and how much; the shares go to ``kept``, if it has room."""
     nodes = x.to(anchors.dtype)
     share = _shares(nodes, anchors, ptr, kept if kept.numel() else None)
     mass = _masses(share, ptr) if reduction == "mass" else share.new_empty(0)

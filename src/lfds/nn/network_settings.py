@@ -48,6 +48,9 @@ class NetworkSettings(BaseModel):
         reduction: How a slot takes up what it is given.
         slot_dropout: Probability of a slot to be silenced.
         blend: Whether the maxima of the graph are added to all slots.
+        counts: Whether slots are told how much they received.
+        readout: What is taken over the slots after each latent layer.
+        depth: Number of latent layers.
         normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
         orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
         clusters: Number of clusters of ``diff``.
@@ -73,6 +76,9 @@ class NetworkSettings(BaseModel):
     reduction: Literal["sum", "mean", "mass"] = "mean"
     slot_dropout: Probability = 0.0
     blend: bool = False
+    counts: bool = False
+    readout: Literal["max", "max+mean"] = "max"
+    depth: Count = 2
     normalized_adjacency: bool = True
     orthonormality: Annotated[float, Field(ge=0)] = 1.0
     clusters: Annotated[int, Field(ge=2)] = 64

@@ -40,6 +40,9 @@ class LatentReadout(GraphPooling):
                 reduction=settings.reduction,
                 slot_dropout=settings.slot_dropout,
                 blend=settings.blend,
+                counts=settings.counts,
+                readout=settings.readout,
+                depth=settings.depth,
             )
             for name in settings.structures
         ]

@@ -12,7 +12,7 @@ from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors
 from lfds.nn.blend import MaxBlend
 from lfds.nn.checks import check_count, check_features, check_flag
 from lfds.nn.dropout import SlotDropout
-from lfds.nn.maximum import ragged_max
+from lfds.nn.maximum import ragged_max, slot_max
 from lfds.nn.mode import autocasts
 from lfds.nn.projection import REDUCTIONS, Reduction, place, shares
 from lfds.nn.ragged import Ragged, ragged
@@ -123,7 +123,7 @@ class LFDSPool(Aggregation):
         vectors = []
         for layer in self.layers:
             slots = layer(slots, self.structure)
-            vectors.append(slots.amax(dim=1))
+            vectors.append(slot_max(slots))
         return torch.cat(vectors, dim=-1)
 
     def place(self, batch: Ragged) -> Float[Tensor, "graphs slots channels"]:

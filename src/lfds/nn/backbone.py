@@ -1,6 +1,6 @@
 """The base of the network: spatial layers that let the nodes of each graph talk."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import final
 
@@ -74,7 +74,7 @@ class Backbone(nn.Module):
     def __init__(self, features: int, width: int, layers: int, node_dropout: float) -> None:
         super().__init__()
         widths = [features] + layers * [width]
-        self.layers: Iterable[GraphLayer] = nn.ModuleList(  # type: ignore[assignment]
+        self.layers: Sequence[GraphLayer] = nn.ModuleList(  # type: ignore[assignment]
             GraphLayer(before, after) for before, after in pairwise(widths)
         )
         self.node_dropout = node_dropout
@@ -83,7 +83,7 @@ class Backbone(nn.Module):
         self, x: Float[Tensor, "nodes features"], edges: Edges
     ) -> tuple[Float[Tensor, "nodes all_widths"], Float[Tensor, "nodes width"]]:
         """Return the outputs of all layers side by side, and that of the last."""
-        kept = [self._kept(x) for _ in self.layers]
+        kept = self._kept(x)
         if can_fuse(x):
             return fused_layers(x, [layer.learned for layer in self.layers], Bags.of(edges), kept)
         outputs = []
@@ -92,15 +92,18 @@ class Backbone(nn.Module):
             outputs.append(x)
         return torch.cat(outputs, dim=1), x
 
-    def _kept(self, x: Tensor) -> Tensor | None:
-        silences = self.training and self.node_dropout > 0
-        return kept_nodes(x, self.node_dropout) if silences else None
+    def _kept(self, x: Tensor) -> Sequence[Tensor | None]:
+        if self.training and self.node_dropout > 0:
+            return kept_nodes(x, self.node_dropout, len(self.layers)).unbind()
+        return [None] * len(self.layers)
 
 
-def kept_nodes(x: Float[Tensor, "nodes channels"], p: float) -> Float[Tensor, "nodes 1"]:
-    """Draw a factor for each node: zero with probability ``p``, otherwise one.
+def kept_nodes(
+    x: Float[Tensor, "nodes channels"], p: float, layers: int
+) -> Float[Tensor, "layers nodes 1"]:
+    """Draw a factor for each node in each layer: zero with probability ``p``, otherwise one.
 
     It is *not* ``1 / (1 - p)``: maxima and batch norms follow, and would see other values in
     training than afterwards.
     """
-    return (torch.rand(x.shape[0], 1, device=x.device) >= p).to(x.dtype)
+    return x.new_empty(layers, x.shape[0], 1).bernoulli_(1 - p)

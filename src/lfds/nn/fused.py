@@ -24,7 +24,6 @@ from torch.autograd.function import once_differentiable
 from lfds.nn.bags import Bags, arrived, returned
 from lfds.nn.mode import autocasts, is_traced, only_basic_operations
 
-
 # Tensors kept for the backward pass of each layer.
 PER_LAYER = 9
 

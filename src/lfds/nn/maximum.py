@@ -11,7 +11,7 @@ from lfds.nn.mode import only_basic_operations, runs_eagerly, working_dtype
 from lfds.nn.ragged import index_from_ptr
 
 # Values that gradients are shared out among at a time.
-AT_ONCE = 2**18
+AT_ONCE = 2**19
 
 
 def ragged_max(
@@ -29,7 +29,7 @@ def ragged_max(
     if x.device.type != "cpu" or only_basic_operations():
         return _scattered_max(x, ptr)
     run = _Eagerly.apply if runs_eagerly(x) else torch.ops.lfds.ragged_max
-    largest: Tensor = run(x, ptr)
+    largest: Tensor = run(x, ptr)  # type: ignore[no-untyped-call]
     return largest
 
 
@@ -102,14 +102,14 @@ def _ragged_max_backward(grad: Tensor, out: Tensor, x: Tensor, ptr: Tensor) -> T
 
 def _share_out(grad: Tensor, out: Tensor, x: Tensor, ptr: Tensor, grad_x: Tensor) -> None:
     """Write into ``grad_x`` what flows back to the nodes of some graphs."""
-    sizes = ptr.diff()
-    several = sizes.shape[0] > 1
-    torch.eq(x, out.repeat_interleave(sizes, dim=0) if several else out, out=grad_x)
+    # The graph of every node; a single graph needs no copies of what belongs to it.
+    graph = torch.repeat_interleave(ptr.diff()) if ptr.shape[0] > 2 else None
+    torch.eq(x, out if graph is None else out.index_select(0, graph), out=grad_x)
     attained = grad_x.to(working_dtype(x))
     numbers = torch.arange(x.shape[0], device=x.device)
     count = F.embedding_bag(numbers, attained, ptr, mode="sum", include_last_offset=True)
     pull = (grad / count.clamp_(min=1)).to(x.dtype)
-    grad_x *= pull.repeat_interleave(sizes, dim=0) if several else pull
+    grad_x *= pull if graph is None else pull.index_select(0, graph)
 
 
 def _ragged_max_backward_shape(grad: Tensor, out: Tensor, x: Tensor, ptr: Tensor) -> Tensor:

@@ -63,12 +63,11 @@ class GraphClassifier(nn.Module):
         """The vector of every graph that the head decides by."""
         check_features(x, self.features)
         check_ptr(ptr, x.shape[0])
-        layers = self.base(x, edges)
-        everything = torch.cat(layers, dim=1)
+        everything, last = self.base(x, edges)
         if self.pool.stands_alone:
             alone: Tensor = self.pool(everything, ptr, edges)
             return alone
-        return torch.cat([ragged_max(everything, ptr), self.pool(layers[-1], ptr, edges)], dim=1)
+        return torch.cat([ragged_max(everything, ptr), self.pool(last, ptr, edges)], dim=1)
 
     def penalty(self) -> Float[Tensor, ""]:
         """What to add to the loss of the batch of the last call; zero for most poolings."""

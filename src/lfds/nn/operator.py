@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lfds.nn.checks import check_ptr_values
-from lfds.nn.mode import is_traced, own_precision, working_dtype
+from lfds.nn.mode import own_precision, runs_eagerly, working_dtype
 from lfds.nn.products import ragged_gram, ragged_matmul
 
 # Nodes worked on at a time: few enough to stay near the cache, enough to keep the products busy.
@@ -319,10 +319,9 @@ def run_distribute(
 ) -> Tensor:
     """Run the operator, by the way that suits how the code is being run."""
     arguments = (x, anchors, ptr, reduction, low_memory)
-    has_values = type(x) in (Tensor, nn.Parameter) and not x.is_meta
     slots: Tensor
-    if is_traced() or not has_values:
-        slots, _, _ = torch.ops.lfds.distribute(*arguments)
-    else:
+    if runs_eagerly(x):
         slots, _, _ = _Eagerly.apply(*arguments)  # type: ignore[no-untyped-call]
+    else:
+        slots, _, _ = torch.ops.lfds.distribute(*arguments)
     return slots

@@ -13,7 +13,7 @@ from lfds.nn.blend import MaxBlend
 from lfds.nn.checks import check_count, check_features, check_flag
 from lfds.nn.counts import SlotCounts
 from lfds.nn.dropout import SlotDropout
-from lfds.nn.maximum import ragged_max
+from lfds.nn.maximum import ragged_max, slot_max
 from lfds.nn.mode import autocasts
 from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
 from lfds.nn.ragged import Ragged, ragged
@@ -137,7 +137,7 @@ class LFDSPool(Aggregation):
         vectors = []
         for layer in self.layers:
             slots = layer(slots, self.structure)
-            vectors.append(slots.amax(dim=1))
+            vectors.append(slot_max(slots))
             if self.readout == "max+mean":
                 vectors.append(slots.mean(dim=1))
         return torch.cat(vectors, dim=-1)

@@ -28,9 +28,7 @@ def accuracy_of(pool, dataset, fold, seed):
 
 
 def record(pool, dataset, fold=0, seed=0, *, folds=5, protocol="fair", failed=False, told=None):
-    which = Fold(
-        dataset=dataset, pool=pool, protocol=protocol, folds=folds, fold=fold, seed=seed
-    )
+    which = Fold(dataset=dataset, pool=pool, protocol=protocol, folds=folds, fold=fold, seed=seed)
     told = settings(pool) if told is None else told
     end = {"failure": Failure(reason="the loss became nan", traceback="Traceback <b>")}
     if not failed:

@@ -2,7 +2,13 @@ import pytest
 
 from lfds.report.report import make_report
 from lfds.report.words import (
-    MINUS, cell_text, interval, places_of, points, seen_scores, spoken,
+    MINUS,
+    cell_text,
+    interval,
+    places_of,
+    points,
+    seen_scores,
+    spoken,
 )  # fmt: skip
 from lfds.results.statistics import Summary
 from tests.report.runs import accuracy_of, record, records, write

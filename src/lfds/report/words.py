@@ -1,5 +1,6 @@
 """Numbers and standings in words, the same wherever they are shown."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -101,12 +102,18 @@ def spoken(standing: Standing, column: str) -> str:
 
 
 def file_name(*parts: str) -> str:
-    """Return a name that every file system takes.
+    """Return a name that every file system takes; other names give other files.
 
+    >>> file_name("folds", "pc-graphs", "fair")
+    'folds-pc-graphs-fair'
     >>> file_name("folds", "<b>/../x", "fair")
-    'folds-b-x-fair'
+    'folds-b-x-fair-e5cefb'
     """
-    return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-")
+    whole = "-".join(parts)
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", whole)
+    if plain == whole:
+        return whole
+    return f"{plain}-{hashlib.sha256(whole.encode()).hexdigest()[:6]}"
 
 
 def seen_scores(entry: Entry, rule: Rule) -> list[float]:

@@ -66,6 +66,11 @@ class Drawing:
     about: str
     figure: Figure
 
+    def __post_init__(self) -> None:
+        # Laid out once: matplotlib would shift things a little with every file it writes.
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+
 
 @contextmanager
 def styled() -> Iterator[None]:

@@ -10,6 +10,7 @@ from lfds.data.commands import app as data_app
 from lfds.data.errors import DataError
 from lfds.experiment.commands import ManyValues, compare
 from lfds.experiment.errors import SpecError
+from lfds.report.commands import report
 from lfds.results.errors import ResultsError
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.command("compare", cls=ManyValues)(compare)
+app.command("report")(report)
 
 
 def _show_version(wanted: bool) -> None:

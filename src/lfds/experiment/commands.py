@@ -46,7 +46,9 @@ def spread(args: list[str]) -> list[str]:
 
 def compare(
     out: Annotated[Path, typer.Option(help="Folder of results; the same command goes on there.")],
-    spec: Annotated[Path | None, typer.Option(help="A TOML file with options.")] = None,
+    spec: Annotated[
+        Path | None, typer.Option(help="A TOML file with options, or a spec.json.")
+    ] = None,
     data: Annotated[list[str] | None, typer.Option(help="Names or paths of datasets.")] = None,
     root: Annotated[Path, typer.Option(help="Folder in which datasets are kept.")] = Path("data"),
     pool: Annotated[list[str] | None, typer.Option(help="Poolings to compare.")] = None,

@@ -1,6 +1,7 @@
 """What a comparison consists of: frozen, checked at birth, and refusing what it does not know."""
 
 import difflib
+import json
 import tomllib
 from collections.abc import Mapping
 from itertools import product
@@ -176,13 +177,17 @@ def make_spec(options: Mapping[str, Any]) -> CompareSpec:
 
 
 def read_options(path: Path) -> dict[str, Any]:
-    """Read the options of a TOML file."""
+    """Read the options of a TOML file, or of a ``spec.json`` that an earlier run wrote."""
+    kind, loads = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        options = loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SpecError(f"{path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(f"{path}: is no TOML ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise SpecError(f"{path}: is no {kind} ({error})") from error
+    if not isinstance(options, dict):
+        raise SpecError(f"{path}: needs options by name, not {type(options).__name__}")
+    return options
 
 
 def nearest(name: str, known: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.experiment.spec import TrainingSettings
+from lfds.experiment.versions import versions
 from lfds.nn import NetworkSettings
 from lfds.results.record import Failure, Fold, Outcome, Record, key_of
 
@@ -80,4 +81,5 @@ class FoldTask(BaseModel):
             settings=self.settings,
             outcome=end if isinstance(end, Outcome) else None,
             failure=end if isinstance(end, Failure) else None,
+            versions=versions(),
         )

@@ -118,6 +118,7 @@ class Record(_Frozen):
         settings: Everything that decides the numbers, spelt out.
         outcome: What came of it, if it ended well.
         failure: What went wrong, if it did not.
+        versions: Of the programs that made it, by name; older records do not say.
     """
 
     format: int = FORMAT
@@ -126,6 +127,7 @@ class Record(_Frozen):
     settings: dict[str, Any]
     outcome: Outcome | None = None
     failure: Failure | None = None
+    versions: dict[str, str] = {}
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lfds.experiment.comparison import Result
     from lfds.experiment.engine import Engine
 
-_MANY = ("--data", "--pool", "--encoding", "--option", "--structure", "--pick")
+_MANY = ("--data", "--pool", "--encoding", "--option", "--splits", "--structure", "--pick")
 
 
 class ManyValues(TyperCommand):
@@ -62,6 +62,10 @@ def compare(
         list[str] | None, typer.Option(help="Settings of the network, as slots=16.")
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Parts the graphs are dealt into.")] = None,
+    splits: Annotated[
+        list[str] | None,
+        typer.Option(help="Folds from files: a folder of NAME_splits.json, or NAME=FILE."),
+    ] = None,
     validation: Annotated[
         float | None, typer.Option(help="Share of the training folds that chooses the epoch.")
     ] = None,
@@ -89,6 +93,7 @@ def compare(
         "encoding": None if encoding is None else _encoding(encoding),
         "options": None if option is None else network_options(option),
         "folds": folds,
+        "splits": splits,
         "validation": validation,
         "epochs": epochs,
         "batch_size": batch_size,

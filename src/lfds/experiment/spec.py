@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -52,6 +53,10 @@ class TrainingSettings(BaseModel):
     weight_decay: NonNegativeFloat = 0.0
 
 
+def _one_or_many(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
 _TRAINING = frozenset(TrainingSettings.model_fields)
 
 
@@ -67,6 +72,8 @@ class CompareSpec(TrainingSettings):
         seed: The first seed; the others follow.
         validation: Share of the training folds on which ``fair`` chooses the epoch.
         graphs: Take at most this many graphs of each dataset, evenly of each class.
+        splits: Folders that hold ``NAME_splits.json``, or files as ``NAME=FILE``: the parts of each
+            fold are read, not dealt, and ``folds`` and ``validation`` follow from them.
         encoding: What nodes are known by; ``auto`` is labels and attributes, and return
             probabilities of random walks where the graphs have neither.
         network: ``default``, or ``paper`` for the paper's network to the letter.
@@ -83,6 +90,7 @@ class CompareSpec(TrainingSettings):
     seed: NonNegativeInt = 0
     validation: float = Field(default=0.1, gt=0.0, lt=1.0)
     graphs: PositiveInt | None = None
+    splits: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
     encoding: Literal["auto"] | EncodingSettings = "auto"
     network: Literal["default", "paper"] = "default"
     options: dict[str, Value] = {}
@@ -91,7 +99,7 @@ class CompareSpec(TrainingSettings):
     @model_validator(mode="after")
     def _known(self) -> Self:
         for pool in self.pools:
-            if pool not in POOLINGS:
+            if not set(pool.split("+")) <= set(POOLINGS):
                 raise ValueError(f"no pooling is called {pool!r}; {nearest(pool, POOLINGS)}")
         for what, names in (("data", self.data), ("pools", self.pools)):
             twice = next((name for name in names if names.count(name) > 1), None)
@@ -102,6 +110,12 @@ class CompareSpec(TrainingSettings):
         for candidate in self.candidates() if self.grid else [self]:
             for pool in self.pools:
                 candidate.network_for(pool)
+        return self
+
+    @model_validator(mode="after")
+    def _whole_sets_are_split(self) -> Self:
+        if self.splits and self.graphs is not None:
+            raise ValueError("splits say where each graph of a set is: leave out graphs, or splits")
         return self
 
     def candidates(self) -> "list[CompareSpec]":
@@ -140,7 +154,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper": {
         "network": "paper",
         "protocol": "paper",
-        "folds": 10,
         "encoding": EncodingSettings(structure=(DeepWalk(),)),
     },
 }

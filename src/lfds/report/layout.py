@@ -57,7 +57,7 @@ def _expect_what_was_asked_for(
     wish: Wish, mine: Sequence[Series], records: Sequence[Record], found: dict[_Place, Series]
 ) -> None:
     meant = [s for s, record in zip(mine, records, strict=True) if wish.meant(record)]
-    for dataset in wish.datasets:
+    for dataset in _names(wish.datasets, [series.dataset for series in meant]):
         for pool in wish.pools:
             begun = [s for s in meant if (s.pool, s.dataset) == (pool, dataset)]
             for series in begun:
@@ -66,6 +66,17 @@ def _expect_what_was_asked_for(
                 found[wish.protocol, pool, dataset, "", "asked for"] = Series(
                     wish.protocol, pool, dataset, "", wish.folds, {}, set(wish.all_seeds)
                 )
+
+
+def _names(asked: Sequence[str], met: Sequence[str]) -> list[str]:
+    """Return what datasets are called in records; a file may hold a name other than its own.
+
+    >>> _names(["ENZYMES", "mine", "DD"], ["ENZYMES", "molecules"])
+    ['ENZYMES', 'molecules', 'DD']
+    """
+    # Folds are run in the order of the datasets, so that strange names come in that order too.
+    strangers = iter(dict.fromkeys(name for name in met if name not in asked))
+    return [name if name in met else next(strangers, name) for name in asked]
 
 
 def _name_rows(all_series: Iterable[Series]) -> None:

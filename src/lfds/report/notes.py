@@ -3,6 +3,7 @@
 from collections import Counter
 
 from lfds.report.report import Report
+from lfds.report.series import Series
 from lfds.report.settings import differing
 from lfds.report.words import spans
 from lfds.results.record import Rule
@@ -32,18 +33,31 @@ def state_of(made: Report) -> str:
     return ", ".join(parts) + "."
 
 
-def settings_table(made: Report) -> tuple[dict[str, str], list[str], list[dict[str, str]]]:
-    """Return settings that all folds share, the names of the others, and these for each series."""
+def settings_table(made: Report) -> tuple[dict[str, str], list[str], list[tuple[str, list[str]]]]:
+    """Return settings that all folds share, the names of the others, and their values by place."""
     begun = [series for series in made.series if series.settings]
-    known = [dict(series.settings) | {"seeds": spans(series.seeds)} for series in begun]
+    known = [_all_settings(series) for series in begun]
     apart = differing(known)
     shared = {n: v for settings in known[:1] for n, v in settings.items() if n not in apart}
-    others = [
-        {"row": series.row, "column": series.column, "protocol": series.protocol}
-        | {name: settings.get(name, "-") for name in apart}
-        for series, settings in zip(begun, known, strict=True)
-    ]
-    return shared, apart, others
+    groups: dict[tuple[str, ...], list[Series]] = {}
+    for series, settings in zip(begun, known, strict=True):
+        groups.setdefault(tuple(settings.get(n, "-") for n in apart), []).append(series)
+    rows = {series.row for series in begun}
+    return shared, apart, [(_where(group, rows), list(v)) for v, group in groups.items()]
+
+
+def _all_settings(series: Series) -> dict[str, str]:
+    return {"protocol": series.protocol, "seeds": spans(series.seeds)} | dict(series.settings)
+
+
+def _where(group: list[Series], rows: set[str]) -> str:
+    """Return which rows and columns a group of series is, as briefly as is true."""
+    mine = list(dict.fromkeys(series.row for series in group))
+    columns = list(dict.fromkeys(series.column for series in group))
+    if len(mine) * len(columns) > len({(series.row, series.column) for series in group}):
+        return ", ".join(f"{series.row} on {series.column}" for series in group)
+    who = "all poolings" if set(mine) == rows and len(rows) > 1 else ", ".join(mine)
+    return f"{who} on {', '.join(columns)}"
 
 
 def versions_table(made: Report) -> list[tuple[str, str, int]]:

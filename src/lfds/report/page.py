@@ -1,14 +1,13 @@
 """The page: one HTML file with everything in it, that asks the network for nothing."""
 
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from lfds import __version__
 from lfds.report.again import again
-from lfds.report.cost import cost_of
 from lfds.report.figures.draw import by_column
 from lfds.report.figures.files import inline
 from lfds.report.figures.ranks import draw_ranks
@@ -17,7 +16,7 @@ from lfds.report.notes import headline, settings_table, state_of, versions_table
 from lfds.report.paper import is_there, published, remarks
 from lfds.report.report import Report
 from lfds.report.standing import ALPHA, Pair, Standing
-from lfds.report.words import cell_text, missing_text, p_text, points
+from lfds.report.words import cell_text, folds_text, p_text, places_of, points
 from lfds.results.record import RULES, Rule
 
 _HOME = files("lfds.report").joinpath("template")
@@ -47,7 +46,7 @@ def page(made: Report, rule: Rule) -> str:
             remarks=remarks({s.pool for s in made.series}, {s.dataset for s in made.series}),
             rules=RULES,
             alpha=ALPHA,
-            version=__version__,
+            version=version("lfds"),
         )
 
 
@@ -72,10 +71,10 @@ def _template() -> Template:
     )
     environment.globals.update(
         cell_text=cell_text,
-        cost_of=cost_of,
+        folds_text=folds_text,
         is_there=is_there,
-        missing_text=missing_text,
         p_text=p_text,
+        places_of=places_of,
         points=points,
         published=published,
     )

@@ -1,9 +1,10 @@
 """The accuracies that the paper's Table 1 gives, to be shown beside what a run found."""
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict
 
 REMARKS = {
     "pc-graphs": "PC Graphs there are graphs of scanned shapes; the built-in ones are made up.",
@@ -37,26 +38,32 @@ def published(pool: str, dataset: str) -> Published | None:
     >>> published("loop", "MUTAG")
     """
     table = _table()
-    there = table["datasets"].get(dataset)
-    found = table["accuracy"].get(pool, {}).get(there)
+    found = table.accuracy.get(pool, {}).get(table.datasets.get(dataset, ""))
     return None if found is None else Published(*found)
 
 
 def is_there(dataset: str) -> bool:
     """Whether the paper has the dataset."""
-    return dataset in _table()["datasets"]
+    return dataset in _table().datasets
 
 
 def remarks(pools: set[str], datasets: set[str]) -> list[str]:
     """Return what must be known to compare these poolings and datasets with the paper's."""
-    there = {_table()["datasets"].get(dataset) for dataset in datasets} | datasets
+    there = {_table().datasets.get(dataset) for dataset in datasets} | datasets
     if pools & {"topk", "sag"}:
         there.add("Rank-Pool")
     return [remark for name, remark in REMARKS.items() if name in there]
 
 
+class _Table(BaseModel):
+    """The file: how its datasets are called here, and accuracies by pooling and dataset there."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    datasets: dict[str, str]
+    accuracy: dict[str, dict[str, tuple[float, float]]]
+
+
 @cache
-def _table() -> dict[str, dict[str, dict[str, list[float]]]]:
-    content = files("lfds.report").joinpath("paper_table.json").read_text(encoding="utf-8")
-    table: dict[str, dict[str, dict[str, list[float]]]] = json.loads(content)
-    return table
+def _table() -> _Table:
+    content = files("lfds.report").joinpath("paper_table.json").read_bytes()
+    return _Table.model_validate_json(content)

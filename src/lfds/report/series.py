@@ -50,6 +50,15 @@ class Series:
         return [record for record in self.records if record.failure is not None]
 
     @property
+    def failures(self) -> dict[str, list[Record]]:
+        """The folds that failed, by the reason."""
+        found: dict[str, list[Record]] = {}
+        for record in self.failed:
+            if record.failure is not None:
+                found.setdefault(record.failure.reason, []).append(record)
+        return found
+
+    @property
     def missing(self) -> dict[int, list[int]]:
         """The folds without any record, counted from 0, by seed."""
         there = {(record.fold.seed, record.fold.fold) for record in self.records}

@@ -7,7 +7,7 @@ from pathlib import Path
 from lfds.report.wish import Wish, read_wish
 from lfds.results.errors import ResultsError
 from lfds.results.record import Record
-from lfds.results.store import read_records
+from lfds.results.store import RECORDS, read_records
 
 
 @dataclass(frozen=True)
@@ -28,21 +28,31 @@ class Source:
 
 
 def read_sources(paths: Sequence[Path]) -> tuple[Source, ...]:
-    """Read all folders and files; a fold that is in several counts in the first."""
+    """Read all folders and files; a fold that is in several counts once."""
     if not paths:
         raise ResultsError("a report needs a folder of results, as lfds compare --out makes one")
-    read = []
-    seen: set[str] = set()
-    for path in paths:
-        reading = read_records(path)
-        wish = read_wish(path if path.is_dir() else path.parent)
-        records = tuple(r for r in counting(reading.records) if r.key not in seen)
-        seen |= {record.key for record in records if record.outcome is not None}
-        read.append(Source(path, records, wish, len(reading.torn)))
-    if not any(source.records or source.wish for source in read):
+    readings = [read_records(path) for path in paths]
+    counted = {id(record) for record in counting(r for one in readings for r in one.records)}
+    sources = tuple(
+        Source(
+            path,
+            tuple(record for record in reading.records if id(record) in counted),
+            _wish_beside(path),
+            len(reading.torn),
+        )
+        for path, reading in zip(paths, readings, strict=True)
+    )
+    if not any(source.records or source.wish for source in sources):
         names = ", ".join(str(path) for path in paths)
         raise ResultsError("no fold has come to an end yet; run lfds compare first", source=names)
-    return tuple(read)
+    return sources
+
+
+def _wish_beside(path: Path) -> Wish | None:
+    """A folder's own; a file's only where it is called as in a folder, and so belongs to one."""
+    if path.is_dir():
+        return read_wish(path)
+    return read_wish(path.parent) if path.name.startswith(RECORDS) else None
 
 
 def counting(records: Iterable[Record]) -> list[Record]:

@@ -76,9 +76,7 @@ class Standing:
 
     def column(self, column: str) -> list[Entry]:
         """Return the entries of a column, in the order of the rows."""
-        return [
-            self.entries[row, column] for row in self.rows if (row, column) in self.entries
-        ]
+        return [self.entries[row, column] for row in self.rows if (row, column) in self.entries]
 
 
 def rules_of(all_series: Sequence[Series]) -> tuple[Rule, ...]:

@@ -21,7 +21,7 @@ _COLUMNS = (
 
 
 def markdown(standing: Standing) -> str:
-    """Return the table as Markdown, the best in bold, what is not significantly worse in italics."""
+    """Return the table as Markdown; the best in bold, not significantly worse in italics."""
     head = ["", *(_md(column) for column in standing.columns)]
     lines = [
         f"Accuracy in %, mean ± std over folds; rule {standing.rule}: {RULES[standing.rule]}.",

@@ -1,11 +1,14 @@
 """Numbers and standings in words, the same wherever they are shown."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from lfds.report.standing import Entry, Standing
-from lfds.results.record import Outcome, Rule
+from lfds.results.record import Outcome, Record, Rule
 from lfds.results.statistics import Summary
+
+MINUS = "\N{MINUS SIGN}"
 
 
 def percent(mean: float, std: float) -> str:
@@ -25,10 +28,11 @@ def interval(summary: Summary) -> tuple[float, float, float]:
 def points(difference: float) -> str:
     """Return a difference of accuracies in points, signed as in print.
 
-    >>> points(-0.0312), points(0.01)
-    ('−3.1', '+1.0')
+    >>> points(0.01), points(-0.0001)
+    ('+1.0', '0.0')
     """
-    return f"{100 * difference:+.1f}".replace("-", "−")
+    rounded = round(100 * difference, 1)
+    return f"{rounded:+.1f}".replace("-", MINUS) if rounded else "0.0"
 
 
 def cell_text(entry: Entry) -> str:
@@ -69,18 +73,25 @@ def spans(numbers: Iterable[int]) -> str:
     return ", ".join(f"{r[0]} to {r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
 
 
-def missing_text(missing: Mapping[int, Sequence[int]], folds: int) -> str:
-    """Return which folds lack a record, folds counted from 1 as everywhere else people read.
+def folds_text(places: Mapping[int, Sequence[int]], folds: int) -> str:
+    """Return folds by seed, the folds counted from 1 as everywhere else people read.
 
-    >>> missing_text({0: [3, 4], 1: [0, 1, 2, 3, 4]}, 5)
-    'seed 0: folds 4 to 5; seed 1: all'
+    >>> folds_text({0: [3, 4], 1: [0, 1, 2, 3, 4], 2: [1]}, 5)
+    'seed 0: folds 4 to 5; seed 1: all 5 folds; seed 2: fold 2'
     """
     said = []
-    for seed, lacking in missing.items():
-        which = spans(fold + 1 for fold in lacking)
-        noun = "fold" if len(lacking) == 1 else "folds"
-        said.append(f"seed {seed}: " + ("all" if len(lacking) == folds else f"{noun} {which}"))
+    for seed, some in places.items():
+        which = f"{'fold' if len(some) == 1 else 'folds'} {spans(fold + 1 for fold in some)}"
+        said.append(f"seed {seed}: " + (f"all {folds} folds" if len(some) == folds else which))
     return "; ".join(said)
+
+
+def places_of(records: Iterable[Record]) -> dict[int, list[int]]:
+    """Return the folds of some records, counted from 0, by seed."""
+    found: dict[int, list[int]] = {}
+    for record in records:
+        found.setdefault(record.fold.seed, []).append(record.fold.fold)
+    return found
 
 
 def spoken(standing: Standing, column: str) -> str:
@@ -91,12 +102,18 @@ def spoken(standing: Standing, column: str) -> str:
 
 
 def file_name(*parts: str) -> str:
-    """Return a name that every file system takes.
+    """Return a name that every file system takes; other names give other files.
 
+    >>> file_name("folds", "pc-graphs", "fair")
+    'folds-pc-graphs-fair'
     >>> file_name("folds", "<b>/../x", "fair")
-    'folds-b-x-fair'
+    'folds-b-x-fair-e5cefb'
     """
-    return re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-")
+    whole = "-".join(parts)
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", whole)
+    if plain == whole:
+        return whole
+    return f"{plain}-{hashlib.sha256(whole.encode()).hexdigest()[:6]}"
 
 
 def seen_scores(entry: Entry, rule: Rule) -> list[float]:

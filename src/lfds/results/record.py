@@ -82,6 +82,8 @@ class Outcome(_Frozen):
         parameters: Numbers the model learns.
         tested: Graphs of the test part.
         seconds: Time spent training, over all interruptions.
+        peak_memory: Bytes in use at most, beyond what the process held when the fold began (or was
+            gone on with); None where nobody measured.
     """
 
     curve: Curve
@@ -91,6 +93,7 @@ class Outcome(_Frozen):
     parameters: NonNegativeInt
     tested: PositiveInt
     seconds: float = 0.0
+    peak_memory: NonNegativeInt | None = None
 
 
 class Failure(_Frozen):

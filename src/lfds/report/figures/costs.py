@@ -1,10 +1,11 @@
 """Accuracy against what it costs: time, numbers learned, and memory where it was measured."""
 
 from collections.abc import Callable, Mapping
+from math import ceil, floor, log10
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from lfds.report.cost import Cost, cost_of
 from lfds.report.figures.style import INK, MUTED, WIDTH, Drawing, color_of
@@ -72,9 +73,24 @@ def _scale(axes: Axes, costs: list[float]) -> None:
     low, high = min(costs), max(costs)
     ratio = max(high / low, 2.0)
     axes.set_xlim(low / ratio**0.12, low * ratio**1.45)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
+    axes.xaxis.set_major_locator(FixedLocator(few_ticks(*axes.get_xlim())))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.xaxis.set_minor_locator(NullLocator())
+
+
+def few_ticks(low: float, high: float) -> list[float]:
+    """Return two to five round numbers of a range that is counted in powers of ten.
+
+    >>> few_ticks(0.8, 12), few_ticks(33000, 90000), few_ticks(1, 1e6)
+    ([1.0, 2.0, 5.0, 10.0], [50000.0, 70000.0], [1.0, 100.0, 10000.0, 1000000.0])
+    """
+    found: list[float] = []
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    for digits in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), [1 + 0.1 * n for n in range(90)]):
+        found = [d * 10.0**p for p in powers for d in digits if low <= d * 10.0**p <= high]
+        if len(found) >= 2:
+            break
+    return found[:: -(-len(found) // 5)]
 
 
 def _label(axes: Axes, points: list[tuple[float, float, str]]) -> None:

@@ -120,12 +120,13 @@ def _label_lines(axes: Axes, rule: Rule) -> None:
     names = ["validation" if rule == "fair" else "test"]
     if len(lines) > 1:
         names.insert(0, "training")
-    heights = [float(line.get_ydata()[-1]) for line in lines]
-    for name, line, height in zip(names, lines, heights, strict=True):
-        above = height >= max(heights)
+    ends = [np.asarray(line.get_xydata(), dtype=float)[-1] for line in lines]
+    top = max(float(end[1]) for end in ends)
+    for name, line, (across, height) in zip(names, lines, ends, strict=True):
+        above = height >= top
         axes.annotate(
             name,
-            (float(line.get_xdata()[-1]), height),
+            (across, height),
             xytext=(0, 3 if above else -3),
             textcoords="offset points",
             ha="right",

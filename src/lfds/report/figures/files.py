@@ -3,7 +3,6 @@
 import re
 from html import escape
 from io import BytesIO
-from pathlib import Path
 
 from lfds.report.figures.style import ACCENT, FAINT, INK, MUTED, PAPER, Drawing
 
@@ -13,7 +12,7 @@ _VARIABLES = {INK: "ink", MUTED: "muted", FAINT: "faint", ACCENT: "accent", PAPE
 def as_file(drawing: Drawing, kind: str) -> bytes:
     """Return a figure as ``png`` or ``svg``, the same bytes for the same figure."""
     buffer = BytesIO()
-    metadata = {"Title": drawing.title, "Description": drawing.about}
+    metadata: dict[str, str | None] = {"Title": drawing.title, "Description": drawing.about}
     if kind == "svg":
         metadata |= {"Date": None, "Creator": None}
     else:
@@ -33,13 +32,10 @@ def inline(drawing: Drawing, key: str) -> str:
     drawing.figure.savefig(buffer, format="svg", transparent=True)
     svg = buffer.getvalue().decode()
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    svg = _unique(svg, key)
-    svg = re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg)
-    for color, name in _VARIABLES.items():
-        svg = svg.replace(color, f"var(--{name})")
-    # The page's letters, not matplotlib's.
-    svg = re.sub(r"'DejaVu Sans'(, [^;\"]*)?", "inherit", svg)
+    svg = re.sub(r"<metadata>.*?</metadata>\s*|<!--.*?-->", "", svg, flags=re.DOTALL)
+    used = set(re.findall(r'(?:xlink:href="#|url\(#)([^")]+)', svg))
+    # Tags alone are changed: a number or a colour in a name stays as it is.
+    svg = re.sub(r"<[^>]*>", lambda tag: _of_the_page(tag[0], key, used), svg)
     opening, rest = svg.split(">", 1)
     view = re.search(r'viewBox="[^"]*"', opening)
     assert view is not None
@@ -51,12 +47,17 @@ def inline(drawing: Drawing, key: str) -> str:
     )
 
 
-def _unique(svg: str, key: str) -> str:
-    """Prefix what is referred to, and drop the names nobody refers to."""
-    used = set(re.findall(r'(?:xlink:href="#|url\(#)([^")]+)', svg))
+def _of_the_page(tag: str, key: str, used: set[str]) -> str:
+    """Return a tag with the page's colours and letters, short numbers and identifiers of its own.
 
-    def rename(found: re.Match[str]) -> str:
-        return f' id="{key}-{found[1]}"' if found[1] in used else ""
-
-    svg = re.sub(r'\sid="([^"]*)"', rename, svg)
-    return re.sub(r'(xlink:href="#|url\(#)', lambda found: f"{found[1]}{key}-", svg)
+    >>> _of_the_page('<g id="a" x="1.23456" style="fill: #1d2329">', "k", set())
+    '<g x="1.23" style="fill: var(--ink)">'
+    """
+    tag = re.sub(
+        r'\sid="([^"]*)"', lambda name: f' id="{key}-{name[1]}"' if name[1] in used else "", tag
+    )
+    tag = re.sub(r'(xlink:href="#|url\(#)', lambda start: f"{start[1]}{key}-", tag)
+    tag = re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", tag)
+    for color, name in _VARIABLES.items():
+        tag = tag.replace(color, f"var(--{name})")
+    return re.sub(r"'DejaVu Sans'(, [^;\"]*)?", "system-ui, sans-serif", tag)

@@ -9,9 +9,14 @@ from lfds.report.standing import Entry, Standing
 from lfds.report.words import cell_text, file_name, interval, seen_scores, spoken
 
 
-def draw_folds(standing: Standing, column: str) -> Drawing:
-    """Draw one dataset: a line of points for each row, its mean and the interval of the mean."""
+def draw_folds(standing: Standing, column: str) -> Drawing | None:
+    """Draw one dataset: a line of points for each row, its mean and the interval of the mean.
+
+    None where no row has a point to show.
+    """
     entries = standing.column(column)
+    if not any(seen_scores(entry, standing.rule) for entry in entries):
+        return None
     figure = Figure(figsize=(WIDTH, 0.62 + 0.3 * len(entries)), layout="constrained")
     axes = figure.add_subplot()
     means = [entry.summary.mean for entry in entries if entry.summary is not None]

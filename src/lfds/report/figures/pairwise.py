@@ -47,4 +47,3 @@ def _draw_cell(axes: Axes, down: int, across: int, pair: Pair, sign: int) -> Non
     color = (PAPER if ahead else INK) if sure else MUTED
     text = points(sign * pair.outcome.difference)
     axes.text(across, down, text, ha="center", va="center", color=color, bbox=box)
-

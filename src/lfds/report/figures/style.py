@@ -4,9 +4,11 @@ The accent is for the best of a dataset and for what is not significantly worse;
 grey. Shapes say the same as colours: filled is complete, hollow is not.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -21,7 +23,7 @@ PAPER = "#ffffff"
 WIDTH = 6.6
 """Inches; all figures are as wide as the text."""
 
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "axes.edgecolor": MUTED,
     "axes.labelcolor": MUTED,
     "axes.linewidth": 0.6,
@@ -64,11 +66,18 @@ class Drawing:
     about: str
     figure: Figure
 
+    def __post_init__(self) -> None:
+        # Laid out once: matplotlib would shift things a little with every file it writes.
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+
 
 @contextmanager
 def styled() -> Iterator[None]:
     """Draw and save in this style, and leave everybody else's as it was."""
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+        # Names may be in any script; a browser has letters that matplotlib's font lacks.
+        warnings.filterwarnings("ignore", message="Glyph")
         yield
 
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from lfds.nn.activation import Activation
 from lfds.nn.edges import Edges
+from lfds.nn.folded import can_fold, folded_layer
 from lfds.nn.fused import can_fuse, fused_layer
 from lfds.nn.neighbours import sum_of_neighbours
 
@@ -45,8 +46,11 @@ class GraphLayer(nn.Module):
             edges: The edges of the batch.
             kept: What the nodes that come out are multiplied with; nothing by default.
         """
+        norm = self.activation.norm
+        if kept is None and can_fold(x, norm):
+            return folded_layer(x, self.transforms.weight, norm, edges)
         if can_fuse(x):
-            return fused_layer(x, self.transforms.weight, self.activation.norm, edges, kept)
+            return fused_layer(x, self.transforms.weight, norm, edges, kept)
         activated: Tensor = self.activation(self.transforms(x))
         own, sent = activated.chunk(2, dim=-1)
         out = sum_of_neighbours(sent, edges, own)

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lfds.nn.edges import Edges, Rows
+from lfds.nn.folded import can_fold, folded_layer
 from lfds.nn.fused import can_fuse, fused_layer
 from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure
 
@@ -58,6 +59,8 @@ class SpatialLayer(LatentLayer):
         edges = structure.edges(slots.shape[0], slots.device) if can_fuse(slots) else None
         if edges is not None:
             rows, norm = slots.flatten(0, 1), self.activation.norm
+            if can_fold(rows, norm):
+                return folded_layer(rows, self.transforms.weight, norm, edges).view(slots.shape)
             return fused_layer(rows, self.transforms.weight, norm, edges).view(slots.shape)
         activated: Tensor = self.activation(self.transforms(slots))
         own, sent = activated.chunk(2, dim=-1)

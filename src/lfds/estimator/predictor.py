@@ -43,7 +43,8 @@ def run(network: GraphClassifier, encoded: GraphSet) -> Tensor:
         for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
             batch = encoded.batch(rows)
             found.append(network(batch.x, batch.ptr, one_way(batch)))
-        return torch.cat(found).clone()
+    # Made outside, it is a tensor as any other.
+    return torch.cat(found)
 
 
 def one_way(batch: Batch) -> Edges:

@@ -109,5 +109,5 @@ def test_what_holds_nothing_says_so(name, content, message, tmp_path):
 
 
 def test_bad_lines_are_skipped_in_tables_of_molecules_only(tmp_path):
-    with pytest.raises(DataError, match="bad: only a .csv file is read with it"):
+    with pytest.raises(DataError, match=r"bad: only a .csv file is read with it"):
         list(stream_source(str(written(tmp_path)), bad="skip"))

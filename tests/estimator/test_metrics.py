@@ -60,7 +60,7 @@ def test_calibration_is_the_distance_of_sure_and_right():
 
 def test_amounts():
     y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]])
-    found = amount_metrics(y, y + [[1.0, -1.0], [1.0, -1.0], [1.0, -1.0]])
+    found = amount_metrics(y, y + np.array([1.0, -1.0]))
     assert found.mae == pytest.approx(1.0)
     assert found.rmse == pytest.approx(1.0)
     assert found.r2 < 1

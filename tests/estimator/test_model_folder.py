@@ -97,7 +97,7 @@ def test_weights_of_another_network_do_not_pass_with_a_new_checksum(folder, tmp_
 def test_what_is_no_model_says_so(what, tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="is no model|is missing"):
+    with pytest.raises(DataError, match=r"is no model|is missing"):
         lfds.load(tmp_path / what)
 
 
@@ -106,7 +106,7 @@ def test_a_model_replaces_a_model_and_nothing_else(folder, tmp_path):
     classifier().save(folder)
     (folder / "notes.txt").write_text("mine")
     for use in (check_replaceable, classifier().save):
-        with pytest.raises(DataError, match="holds other files, such as 'notes.txt'"):
+        with pytest.raises(DataError, match=r"holds other files, such as 'notes.txt'"):
             use(folder)
     assert (folder / "notes.txt").read_text() == "mine"
     assert np.isfinite(lfds.load(folder).predict_proba(graphs())).all()

@@ -78,10 +78,8 @@ def positions(labels: Labels, classes: Labels) -> Tensor:
     strange = ~np.isin(labels, classes)
     if strange.any():
         shown = ", ".join(str(name) for name in classes[:10].tolist())
-        raise DataError(
-            f"label {quoted(labels[strange.argmax()].item())} is none of the classes {shown}",
-            source="y",
-        )
+        first = labels[strange.argmax()].item()
+        raise DataError(f"label {quoted(first)} is none of the classes {shown}", source="y")
     return torch.from_numpy(np.searchsorted(classes, labels).astype(np.int64))
 
 

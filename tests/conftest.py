@@ -4,6 +4,8 @@ import pytest
 import torch
 from hypothesis import settings
 
+from tests.browser import browser, chromium  # noqa: F401
+
 # A busy machine must not fail a test, and what hypothesis draws is the same in every run.
 settings.register_profile("lfds", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("lfds")

@@ -24,7 +24,13 @@ def test_help_and_version_do_not_wait_for_torch():
         "try: main()\nexcept SystemExit: pass\n"
         "print([m for m in ('torch', 'numpy', 'scipy') if m in sys.modules])"
     )
-    for arguments in (["--help"], ["--version"], ["data", "--help"], ["data", "list"]):
+    for arguments in (
+        ["--help"],
+        ["--version"],
+        ["data", "--help"],
+        ["data", "list"],
+        ["report", "--help"],
+    ):
         shown = subprocess.run(
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
         )

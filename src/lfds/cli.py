@@ -11,6 +11,7 @@ from lfds.data.errors import DataError
 from lfds.estimator.commands import evaluate, export, fit, predict
 from lfds.experiment.commands import ManyValues, compare
 from lfds.experiment.errors import DivergedError, SpecError
+from lfds.report.commands import report
 from lfds.results.errors import ResultsError
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ app.command("fit", cls=ManyValues)(fit)
 app.command("predict")(predict)
 app.command("evaluate")(evaluate)
 app.command("export")(export)
+app.command("report")(report)
 
 
 def _show_version(wanted: bool) -> None:

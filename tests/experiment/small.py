@@ -7,6 +7,7 @@ import torch
 from lfds.data.graphset import GraphSet
 from lfds.experiment.comparison import tasks_of
 from lfds.experiment.datasets import load_sets, make_ready
+from lfds.experiment.given_splits import find_splits, follow_folds
 from lfds.experiment.spec import make_spec
 
 PER_CLASS = 6
@@ -44,7 +45,10 @@ def spec_for(folder, **options):
 
 def tasks_for(folder, **options):
     spec = spec_for(folder, **options)
-    return tasks_of(spec, make_ready(spec, load_sets(spec, folder), folder / "run"))
+    sets = load_sets(spec, folder)
+    given = find_splits(spec, sets)
+    ready = make_ready(spec, sets, folder / "run", given=given)
+    return tasks_of(follow_folds(spec, given), ready)
 
 
 class Silent:
@@ -64,8 +68,8 @@ class Silent:
 
 
 def timeless(record):
-    """Return a record without the one thing that is never the same twice."""
+    """Return a record without what is never the same twice: time and memory."""
     content = record.model_dump()
     if content["outcome"] is not None:
-        del content["outcome"]["seconds"]
+        del content["outcome"]["seconds"], content["outcome"]["peak_memory"]
     return content

@@ -4,8 +4,9 @@ import sys
 import pytest
 
 from lfds.cli import main
+from lfds.data.splits import save_splits, stratified_folds
 from lfds.experiment.commands import spread
-from lfds.results.store import RECORDS
+from lfds.results.store import RECORDS, read_records
 from tests.experiment.small import graphs
 
 SMALL = ["--folds", 2, "--epochs", 2, "--option", "width=8", "head-width=8", "slots=4"]
@@ -50,6 +51,20 @@ def test_a_file_is_overruled_by_the_options_beside_it(compare, tmp_path):
     spec = json.loads(out)["spec"]
     assert (code, spec["epochs"], spec["protocol"]) == (0, 1, "paper")
     assert spec["encoding"]["structure"][0]["kind"] == "rwse"
+
+
+def test_folds_come_from_files_where_they_are_given(compare, tmp_path):
+    save_splits(stratified_folds([0, 1] * 6, folds=3, validation=0.2), "rings_splits.json")
+    network = SMALL[2:]
+    code, out, _ = compare("--data", "rings", "--pool", "max", "--splits", ".", "--json", *network)
+    assert (code, json.loads(out)["spec"]["folds"]) == (0, 3)
+    (tmp_path / "run.toml").write_text('splits = "."\n')
+    again = compare("--spec", "run.toml", "--data", "rings", "--pool", "max", "--json", *network)
+    assert again == (0, out, "lfds: 3 of 3 folds are there already\n")
+    records = read_records(tmp_path / "run").records
+    assert {record.settings["splits"] for record in records} == {
+        path.stem for path in (tmp_path / "run" / "splits").iterdir()
+    }
 
 
 def test_settings_of_the_network_may_be_words(compare):
@@ -113,6 +128,9 @@ def test_an_interruption_says_how_to_go_on(compare, monkeypatch):
         (["--option", "slots"], "NAME=VALUE"),
         (["--option", "slts=4"], "did you mean 'slots'"),
         (["--spec", "nowhere.toml"], "cannot be read"),
+        (["--data", "rings", "--splits", "nowhere"], "needs a folder, or NAME=FILE"),
+        (["--data", "rings", "--splits", "."], "rings_splits.json is not in . for rings"),
+        (["--data", "rings", "--splits", ".", "--graphs", "8"], "leave out graphs, or splits"),
         (["--preset", "papr"], "did you mean 'paper'"),
     ],
 )

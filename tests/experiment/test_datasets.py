@@ -4,7 +4,14 @@ import torch
 from lfds.data.encodings import RWSE
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.experiment.datasets import check_runnable, content_of, encoding_for, load_sets, make_ready
+from lfds.experiment.datasets import (
+    check_classes,
+    check_dealing,
+    content_of,
+    encoding_for,
+    load_sets,
+    make_ready,
+)
 from lfds.experiment.errors import SpecError
 from lfds.experiment.spec import make_spec
 from tests.experiment.small import graphs, spec_for
@@ -45,7 +52,6 @@ def test_nodes_of_which_nothing_is_known_get_their_structure():
 @pytest.mark.parametrize(
     ("change", "options", "said"),
     [
-        (lambda g: g[range(0, 12, 2)], {}, r"all 6 graphs are of class 0; .* at least 2 classes"),
         (lambda g: g, {"folds": 7}, r"7 folds need as many .* has 6; use --folds 6 or fewer"),
         (lambda g: g[range(1, 12)], {"folds": 6}, r"0 has 5; use --folds 5"),
         (lambda g: g, {"validation": 0.01}, r"a share of 0.01 of 6 graphs is none"),
@@ -53,19 +59,25 @@ def test_nodes_of_which_nothing_is_known_get_their_structure():
 )
 def test_what_cannot_be_dealt_into_folds_is_said(tmp_path, change, options, said):
     with pytest.raises(SpecError, match=said):
-        check_runnable(change(graphs()), spec_for(tmp_path, **options))
+        check_dealing(change(graphs()), spec_for(tmp_path, **options))
+
+
+def test_one_class_is_nothing_to_compare():
+    with pytest.raises(SpecError, match=r"all 6 graphs are of class 0; .* at least 2 classes"):
+        check_classes(graphs()[range(0, 12, 2)])
 
 
 def test_regression_is_not_for_comparing():
     targets = GraphSet.from_arrays([2, 2], [[0], [1]], [0.5, 0.7])
     with pytest.raises(SpecError, match="has no classes"):
-        check_runnable(targets, make_spec({}))
+        check_classes(targets)
 
 
 def test_a_class_of_which_no_graph_is_left_does_not_count(tmp_path):
     three = graphs(classes=3)
     two = three[[number for number in range(len(three)) if number % 3]]
-    check_runnable(two, spec_for(tmp_path))
+    check_classes(two)
+    check_dealing(two, spec_for(tmp_path))
 
 
 def test_names_nobody_knows_get_the_nearest(tmp_path):

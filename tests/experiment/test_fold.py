@@ -14,6 +14,7 @@ def test_a_fold_tells_each_epoch_and_ends_in_an_outcome(tmp_path):
     assert [(step.key, step.epochs) for step in told] == [(task.key, 1), (task.key, 2)]
     assert tuple(step.accuracy for step in told) == end.curve.validation
     assert torch.get_num_threads() == 1
+    assert end.peak_memory is None or end.peak_memory > 0
 
 
 def test_a_diverging_fold_is_a_failure_with_reason_and_traceback(tmp_path):

@@ -37,10 +37,10 @@ def test_the_vector_is_as_long_as_in_the_paper(pool, length):
 
 def test_the_vector_is_the_maxima_of_all_layers_and_what_was_pooled_from_the_last():
     model, (x, ptr, edges) = build("loop").eval(), drawn((6, 9))
-    layers = model.base(x, edges)
-    largest = [torch.stack([part.amax(0) for part in layer.split([6, 9])]) for layer in layers]
-    pooled = model.pool(layers[-1], ptr, edges)
-    assert_close(model.represent(x, ptr, edges), torch.cat([*largest, pooled], dim=1))
+    everything, last = model.base(x, edges)
+    largest = torch.stack([part.amax(0) for part in everything.split([6, 9])])
+    pooled = model.pool(last, ptr, edges)
+    assert_close(model.represent(x, ptr, edges), torch.cat([largest, pooled], dim=1))
 
 
 @pytest.mark.parametrize("pool", POOLINGS)

@@ -1,46 +1,49 @@
-"""A folded layer gives the numbers of the layer in its parts."""
+"""Folded layers give the numbers of the layers in one piece."""
 
 import pytest
 import torch
 from torch.testing import assert_close
 
 from lfds.nn import Edges, GraphClassifier, NetworkSettings
-from lfds.nn.backbone import GraphLayer
-from lfds.nn.folded import can_fold, folded_layer
-from lfds.nn.fused import fused_layer
+from lfds.nn.backbone import Backbone
+from lfds.nn.bags import Bags
+from lfds.nn.folded import can_fold, folded_layers
+from lfds.nn.fused import fused_layers
 
 EDGES = Edges.from_index(torch.tensor([[0, 1, 2, 3, 4, 0], [1, 0, 3, 2, 0, 4]]), 6)
+WEIGHTS = torch.tensor([1.0, -2.0, 0.5, 3.0, 1.0, 1.0])
 
 
-def lived(layer):
-    """A layer whose statistics, scales and shifts are not those of birth."""
+def lived():
+    """Layers whose statistics, scales and shifts are not those of birth."""
+    base = Backbone(5, 8, 3, 0.0)
     for _ in range(3):
-        layer(torch.randn(6, 5), EDGES)
-    torch.nn.init.normal_(layer.activation.norm.weight)
-    torch.nn.init.normal_(layer.activation.norm.bias)
-    return layer.eval()
+        base(torch.randn(6, 5), EDGES)
+    for layer in base.layers:
+        torch.nn.init.normal_(layer.activation.norm.weight)
+        torch.nn.init.normal_(layer.activation.norm.bias)
+    return [layer.learned for layer in base.eval().layers]
 
 
-@pytest.mark.parametrize("weight", [None, torch.tensor([1.0, -2.0, 0.5, 3.0, 1.0, 1.0])])
-def test_it_is_the_fused_layer_up_to_rounding(weight):
-    layer = lived(GraphLayer(5, 8))
-    assert (layer.activation.norm.weight < 0).any()  # those that turn a channel round
-    edges = Edges(EDGES.rows if weight is None else EDGES.rows._replace(weight=weight), EDGES.rows)
-    x = torch.randn(6, 5)
-    parts = layer.transforms.weight, layer.activation.norm, edges
-    with torch.inference_mode():
-        assert_close(folded_layer(x, *parts), fused_layer(x, *parts), rtol=1e-5, atol=1e-5)
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_they_are_the_fused_layers_up_to_rounding(weights):
+    layers = lived()
+    assert any((norm.weight < 0).any() for _, norm in layers)  # channels that are turned round
+    rows = EDGES.rows if weights is None else EDGES.rows._replace(weight=weights)
+    bags, x = Bags.of(Edges(rows, EDGES.columns)), torch.randn(6, 5)
+    expected = fused_layers(x, layers, bags, [None] * 3)
+    assert_close(folded_layers(x, layers, bags), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_it_is_for_inference_alone():
-    norm = GraphLayer(5, 8).eval().activation.norm
-    x = torch.randn(6, 5)
-    assert not can_fold(x, norm)
+def test_they_are_for_inference_alone():
+    layers = lived()
+    assert not can_fold(layers)
     with torch.no_grad():  # evaluation while training keeps the bits it always had
-        assert not can_fold(x, norm)
+        assert not can_fold(layers)
     with torch.inference_mode():
-        assert can_fold(x, norm)
-        assert not can_fold(x, norm.train())
+        assert can_fold(layers)
+        layers[1].norm.train()
+        assert not can_fold(layers)
 
 
 @pytest.mark.parametrize("pool", ["loop", "sequence", "image", "learned-spatial"])

@@ -5,8 +5,9 @@ import torch
 from torch.testing import assert_close
 
 from lfds.nn.backbone import GraphLayer
+from lfds.nn.bags import Bags
 from lfds.nn.edges import Edges
-from lfds.nn.fused import can_fuse, fused_layer
+from lfds.nn.fused import Layer, can_fuse, fused_layer
 from lfds.nn.neighbours import sum_of_neighbours
 
 
@@ -39,7 +40,7 @@ def test_value_gradients_and_statistics_are_those_of_the_parts(dtype, training, 
     for model in (layer, twin):
         model.train(training)
     one, other = x.clone().requires_grad_(), x.clone().requires_grad_()
-    found = fused_layer(one, layer.transforms.weight, layer.activation.norm, edges, kept)
+    found = fused_layer(one, layer.learned, Bags.of(edges), kept)
     expected = in_parts(twin, other, edges, kept)
     assert_close(found, expected)
     pull = torch.randn_like(expected)
@@ -58,7 +59,7 @@ def test_gradients_by_small_differences():
     kept = torch.tensor([1, 0, 1, 1, 0, 1, 1], dtype=torch.float64)[:, None]
 
     def call(x, weight):
-        return fused_layer(x, weight, layer.activation.norm, edges, kept)
+        return fused_layer(x, Layer(weight, layer.activation.norm), Bags.of(edges), kept)
 
     weight = layer.transforms.weight.detach().requires_grad_()
     assert torch.autograd.gradcheck(call, (x.requires_grad_(), weight))

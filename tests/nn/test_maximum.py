@@ -1,14 +1,20 @@
+from unittest.mock import patch
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lfds.nn.maximum import _scattered_max, ragged_max
+from lfds.nn.maximum import _scattered_max, ragged_max, slot_max
 
 
-@given(sizes=st.lists(st.integers(0, 6), min_size=1, max_size=5), seed=st.integers(0, 99))
-def test_both_routes_are_the_maximum_and_its_gradient(sizes, seed):
+@given(
+    sizes=st.lists(st.integers(0, 6), min_size=1, max_size=5),
+    seed=st.integers(0, 99),
+    at_once=st.sampled_from([1, 20, 2**19]),
+)
+def test_both_routes_are_the_maximum_and_its_gradient(sizes, seed, at_once):
     generator = torch.Generator().manual_seed(seed)
     # Few different values, so that there are ties.
     x = torch.randint(-2, 3, (sum(sizes), 3), generator=generator).double().requires_grad_()
@@ -19,7 +25,19 @@ def test_both_routes_are_the_maximum_and_its_gradient(sizes, seed):
     for route in (ragged_max, _scattered_max):
         found = route(x, ptr)
         assert_close(found, expected)
-        assert_close(torch.autograd.grad(found, x, weights)[0], pull)
+        with patch("lfds.nn.maximum.AT_ONCE", at_once):
+            assert_close(torch.autograd.grad(found, x, weights)[0], pull)
+
+
+@given(shape=st.tuples(*3 * [st.integers(1, 4)]), seed=st.integers(0, 99))
+def test_the_maximum_over_slots_and_its_gradient(shape, seed):
+    generator = torch.Generator().manual_seed(seed)
+    slots = torch.randint(-2, 3, shape, generator=generator).double().requires_grad_()
+    expected = slots.amax(dim=1)
+    weights = torch.randn(expected.shape, dtype=torch.float64, generator=generator)
+    assert_close(slot_max(slots), expected)
+    (found,) = torch.autograd.grad(slot_max(slots), slots, weights)
+    assert_close(found, torch.autograd.grad(expected, slots, weights)[0])
 
 
 def test_nodes_that_tie_share_the_gradient():

@@ -25,6 +25,10 @@ def test_the_paper_to_the_letter():
         ({"pool": "sort", "sorted_nodes": 9}, "sorted_nodes"),
         ({"pool": "max", "node_dropout": 1.0}, "node_dropout"),
         ({"pool": "topk", "ratio": 0.0}, "ratio"),
+        ({"pool": "loop+lop"}, "got 'lop'; did you mean 'loop'"),
+        ({"pool": "loop+max"}, "only latent structures are joined"),
+        ({"pool": "loop+loop"}, "names a structure twice"),
+        ({"pool": "loop+image", "slots": 10}, "square number"),
     ],
 )
 def test_what_cannot_be_is_refused(options, words):
@@ -35,3 +39,9 @@ def test_what_cannot_be_is_refused(options, words):
 def test_settings_do_not_change():
     with pytest.raises(ValidationError, match="frozen"):
         NetworkSettings(pool="max").width = 3
+
+
+def test_structures_of_a_pooling():
+    assert NetworkSettings(pool="loop+image").structures == ("loop", "image")
+    assert NetworkSettings(pool="loop").structures == ("loop",)
+    assert NetworkSettings(pool="max+mean").structures == ()

@@ -1,12 +1,10 @@
-from typing import get_args
-
 import pytest
 import torch
 from tests.nn.drawn_edges import OnDrawnEdges
 from torch import nn
 
 from lfds.nn import POOLINGS, GraphPooling, NetworkSettings
-from lfds.nn.network_settings import PoolName
+from lfds.nn.network_settings import POOLS
 from lfds.testing import (
     assert_company_free,
     assert_empty_graph_finite,
@@ -27,7 +25,7 @@ def build(name: str) -> OnDrawnEdges:
 
 
 def test_settings_know_every_name():
-    assert set(POOLINGS) == set(get_args(PoolName))
+    assert set(POOLINGS) == set(POOLS)
 
 
 @pytest.mark.parametrize("name", POOLINGS)

@@ -38,12 +38,13 @@ def slowly(x, anchors, ptr, reduction):
     channels=st.integers(1, 9),
     reduction=st.sampled_from(REDUCTIONS),
     per_graph=st.booleans(),
-    block=st.sampled_from([None, 1, 2, 5]),
+    block=st.sampled_from([1, 2, 5, operator.BLOCK]),
+    low_memory=st.booleans(),
     dtype=st.sampled_from([torch.float32, torch.float64]),
     seed=st.integers(0, 999),
 )
 def test_distribute_is_its_equation(
-    sizes, slots, channels, reduction, per_graph, block, dtype, seed
+    sizes, slots, channels, reduction, per_graph, block, low_memory, dtype, seed
 ):
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(sum(sizes), channels, dtype=dtype, generator=generator)
@@ -51,9 +52,9 @@ def test_distribute_is_its_equation(
     anchors = torch.randn(shape, dtype=dtype, generator=generator)
     ptr = torch.tensor([0, *sizes]).cumsum(0)
     usual = operator.BLOCK
-    operator.BLOCK = block or usual
+    operator.BLOCK = block
     try:
-        found = distribute(x, anchors, ptr, reduction=reduction, low_memory=block is not None)
+        found = distribute(x, anchors, ptr, reduction=reduction, low_memory=low_memory)
     finally:
         operator.BLOCK = usual
     assert found.dtype == dtype

@@ -9,7 +9,7 @@ from lfds.nn.readout import LatentReadout, make_structure
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_names_lead_to_their_structures(name):
-    structure = make_structure(NetworkSettings(pool=name, slots=16))
+    structure = make_structure(name, NetworkSettings(pool=name, slots=16))
     assert type(structure) is type(STRUCTURES[name]())
     assert structure.num_slots == 16
 
@@ -19,24 +19,40 @@ def test_options_arrive():
         pool="learned-spectral", slots=9, anchors="mixture", reduction="mass",
         slot_dropout=0.3, blend=True, orthonormality=0.5,
     )  # fmt: skip
-    pool = LatentReadout(8, settings).pool
+    (pool,) = LatentReadout(8, settings).pools
     assert (pool.reduction, pool.slot_dropout.p, pool.structure.weight) == ("mass", 0.3, 0.5)
     assert type(pool.anchors).__name__ == "MixtureAnchors"
     assert pool.blend is not None
     spatial = LatentReadout(8, NetworkSettings(pool="learned-spatial", normalized_adjacency=True))
-    assert spatial.pool.structure.normalized
+    assert spatial.pools[0].structure.normalized
 
 
 def test_it_is_the_layer_and_its_penalty():
     readout = LatentReadout(8, NetworkSettings(pool="learned-spectral", slots=9)).eval()
-    assert isinstance(readout.pool, LFDSPool)
-    readout.pool.structure.frame.basis.data.mul_(2)
+    (pool,) = readout.pools
+    assert isinstance(pool, LFDSPool)
+    pool.structure.frame.basis.data.mul_(2)
     x, ptr = torch.randn(5, 8), torch.tensor([0, 2, 5])
     edges = Edges.from_rows(torch.zeros(6).long(), torch.zeros(0).long())
-    assert_close(readout(x, ptr, edges), readout.pool(x, ptr=ptr))
+    assert_close(readout(x, ptr, edges), pool(x, ptr=ptr))
     assert_close(readout.penalty(), torch.tensor(81.0))  # || 4 I - I ||^2 of nine
 
 
 def test_other_poolings_are_no_structures():
     with pytest.raises(ValueError, match="'max' is no latent structure"):
-        make_structure(NetworkSettings(pool="max"))
+        make_structure("max", NetworkSettings(pool="max"))
+
+
+def test_several_structures_side_by_side():
+    settings = NetworkSettings(pool="loop+image+learned-spectral", slots=9)
+    readout = LatentReadout(8, settings).eval()
+    assert [type(pool.structure).__name__ for pool in readout.pools] == [
+        "Loop", "Image", "LearnedSpectrum",
+    ]  # fmt: skip
+    x, ptr = torch.randn(5, 8), torch.tensor([0, 2, 5])
+    edges = Edges.from_rows(torch.zeros(6).long(), torch.zeros(0).long())
+    expected = torch.cat([pool(x, ptr=ptr) for pool in readout.pools], dim=1)
+    assert readout.out_channels == 48
+    assert_close(readout(x, ptr, edges), expected)
+    readout.pools[2].structure.frame.basis.data.mul_(2)
+    assert_close(readout.penalty(), torch.tensor(81.0))

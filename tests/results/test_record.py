@@ -10,6 +10,12 @@ def test_a_record_survives_json_bit_for_bit(record):
     assert Record.model_validate_json(record.model_dump_json()) == record
 
 
+def test_records_from_before_memory_was_measured_are_read():
+    old = fair_record(0.5).model_dump(mode="json")
+    del old["outcome"]["peak_memory"]
+    assert Record.model_validate(old).outcome.peak_memory is None
+
+
 def test_the_key_names_everything_and_nothing_else():
     key = key_of(fold(), {"a": 1, "b": 2})
     assert key == key_of(fold(), {"b": 2, "a": 1})

@@ -50,11 +50,23 @@ def test_every_pooling_keeps_every_law(law, structure, anchors, reduction):
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize(
     "options",
-    [{"depth": 1}, {"depth": 3}, {"blend": False}, {"low_memory": True}],
-    ids=lambda options: next(iter(options)),
+    [
+        {"depth": 1},
+        {"depth": 3},
+        {"blend": False},
+        {"low_memory": True},
+        {"counts": True},
+        {"counts": True, "reduction": "mean", "low_memory": True},
+        {"counts": True, "reduction": "mass", "anchors": "mixture", "blend": False},
+        {"readout": "max+mean"},
+    ],
+    ids=lambda options: "-".join(options),
 )
 def test_options_keep_every_law(law, options):
-    law(lfds.LFDSPool(3, lfds.Loop(5), **options))
+    pool = lfds.LFDSPool(3, lfds.Loop(5), **options)
+    if pool.counts is not None:  # at zero there would be nothing to get wrong
+        torch.nn.init.normal_(pool.counts.direction)
+    law(pool)
 
 
 SIZES = st.lists(st.integers(0, 8), min_size=1, max_size=6)

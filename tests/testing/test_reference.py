@@ -71,10 +71,10 @@ def test_a_loop_that_is_open(pool, monkeypatch):
 
 
 def test_a_loop_whose_edges_leave_it_open(pool, monkeypatch):
-    def of_a_path(self, num_graphs, device):
-        return lfds.Sequence(self.num_slots).edges(num_graphs, device)
+    def of_a_path(self, num_graphs):
+        return lfds.Sequence(self.num_slots).bags(num_graphs)
 
-    monkeypatch.setattr(lfds.Loop, "edges", of_a_path)
+    monkeypatch.setattr(lfds.Loop, "bags", of_a_path)
     assert_caught(pool)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lfds.experiment.comparison import Result
     from lfds.experiment.engine import Engine
 
-_MANY = ("--data", "--pool", "--encoding", "--option", "--structure")
+_MANY = ("--data", "--pool", "--encoding", "--option", "--splits", "--structure")
 
 
 class ManyValues(TyperCommand):
@@ -46,7 +46,9 @@ def spread(args: list[str]) -> list[str]:
 
 def compare(
     out: Annotated[Path, typer.Option(help="Folder of results; the same command goes on there.")],
-    spec: Annotated[Path | None, typer.Option(help="A TOML file with options.")] = None,
+    spec: Annotated[
+        Path | None, typer.Option(help="A TOML file with options, or a spec.json.")
+    ] = None,
     data: Annotated[list[str] | None, typer.Option(help="Names or paths of datasets.")] = None,
     root: Annotated[Path, typer.Option(help="Folder in which datasets are kept.")] = Path("data"),
     pool: Annotated[list[str] | None, typer.Option(help="Poolings to compare.")] = None,
@@ -60,6 +62,10 @@ def compare(
         list[str] | None, typer.Option(help="Settings of the network, as slots=16.")
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Parts the graphs are dealt into.")] = None,
+    splits: Annotated[
+        list[str] | None,
+        typer.Option(help="Folds from files: a folder of NAME_splits.json, or NAME=FILE."),
+    ] = None,
     validation: Annotated[
         float | None, typer.Option(help="Share of the training folds that chooses the epoch.")
     ] = None,
@@ -87,6 +93,7 @@ def compare(
         "encoding": None if encoding is None else _encoding(encoding),
         "options": None if option is None else network_options(option),
         "folds": folds,
+        "splits": splits,
         "validation": validation,
         "epochs": epochs,
         "batch_size": batch_size,

@@ -9,6 +9,7 @@ from lfds.data.whole_file import write_whole
 from lfds.experiment.datasets import ReadyData, load_sets, make_ready
 from lfds.experiment.engine import Engine, engine_for
 from lfds.experiment.fold import Place, Step
+from lfds.experiment.given_splits import find_splits, follow_folds
 from lfds.experiment.spec import CompareSpec
 from lfds.experiment.task import Candidate, FoldTask
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
@@ -77,8 +78,10 @@ def compare(
     """
     # Before anything is written: what cannot be run leaves no trace.
     sets = load_sets(spec, root)
+    given = find_splits(spec, sets)
+    spec = follow_folds(spec, given)
     with RecordStore.open(out) as store:
-        ready = make_ready(spec, sets, out, workers=workers)
+        ready = make_ready(spec, sets, out, given=given, workers=workers)
         # Records of other settings may be here as well: this says which ones the last run meant.
         write_whole(out / SPEC, spec.model_dump_json(indent=2).encode() + b"\n")
         tasks = tasks_of(spec, ready)
@@ -119,6 +122,8 @@ def tasks_of(spec: CompareSpec, ready: Sequence[ReadyData]) -> list[FoldTask]:
             ),
             data=data.path,
             content=data.content,
+            splits_file=data.splits,
+            splits=data.splits_content,
             validation=spec.validation,
             encoding=data.encoding,
             candidates=tuple(

@@ -1,7 +1,7 @@
 """From the names in a spec to saved graphs that every process can open, proved fit to be run."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -16,8 +16,11 @@ from lfds.data.encodings.structure import structural_features
 from lfds.data.graphset import GraphSet
 from lfds.data.sources import load_dataset, read_any
 from lfds.experiment.errors import SpecError
+from lfds.experiment.given_splits import GivenSplits
 from lfds.experiment.spec import CompareSpec
 from lfds.seeds import seed_for
+
+_NONE_GIVEN: Mapping[str, GivenSplits] = {}
 
 
 @dataclass(frozen=True)
@@ -29,12 +32,16 @@ class ReadyData:
         path: Where it is saved.
         content: The hash of its graphs.
         encoding: What its nodes are known by.
+        splits: Where its splits are saved; None where they are dealt.
+        splits_content: Their hash.
     """
 
     name: str
     path: Path
     content: str
     encoding: EncodingSettings
+    splits: Path | None = None
+    splits_content: str | None = None
 
 
 def load_sets(spec: CompareSpec, root: Path) -> list[GraphSet]:
@@ -49,12 +56,19 @@ def load_sets(spec: CompareSpec, root: Path) -> list[GraphSet]:
     if len(set(names)) < len(names):
         raise SpecError(f"data: each set needs a name of its own, not {', '.join(names)}")
     for graphs in sets:
-        check_runnable(graphs, spec)
+        check_classes(graphs)
+        if not spec.splits:
+            check_dealing(graphs, spec)
     return sets
 
 
 def make_ready(
-    spec: CompareSpec, sets: Sequence[GraphSet], folder: Path, *, workers: int = 1
+    spec: CompareSpec,
+    sets: Sequence[GraphSet],
+    folder: Path,
+    *,
+    given: Mapping[str, GivenSplits] = _NONE_GIVEN,
+    workers: int = 1,
 ) -> list[ReadyData]:
     """Save datasets for all processes to open, and compute their structural encodings.
 
@@ -62,6 +76,7 @@ def make_ready(
         spec: What is to be run.
         sets: Its datasets.
         folder: Where processes will find them, and the cache of encodings.
+        given: The splits of each set, where they are not dealt.
         workers: Processes that compute encodings.
     """
     ready = []
@@ -73,7 +88,17 @@ def make_ready(
         path = folder / "data" / content
         if not path.exists():
             graphs.save(path)
-        ready.append(ReadyData(graphs.name, path, content, encoding))
+        splits = given.get(graphs.name)
+        ready.append(
+            ReadyData(
+                graphs.name,
+                path,
+                content,
+                encoding,
+                splits=None if splits is None else splits.save(folder / "splits"),
+                splits_content=None if splits is None else splits.content,
+            )
+        )
     return ready
 
 
@@ -90,18 +115,23 @@ def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
     return EncodingSettings(structure=() if known else (RWSE(),))
 
 
-def check_runnable(graphs: GraphSet, spec: CompareSpec) -> None:
-    """Raise a SpecError where a set cannot be dealt into folds and learned from."""
+def check_classes(graphs: GraphSet) -> None:
+    """Raise a SpecError where a set has no classes to tell apart."""
     if not graphs.classes:
         raise SpecError(f"{graphs.name}: has no classes; comparing needs a set of several")
-    counts = torch.bincount(graphs.y, minlength=graphs.num_classes)
-    there = counts[counts > 0]
-    if len(there) < 2:
+    counts = _class_counts(graphs)
+    if int((counts > 0).sum()) < 2:
         only = graphs.classes[int(counts.argmax())]
         raise SpecError(
             f"{graphs.name}: all {len(graphs)} graphs are of class {only!r}; "
             f"comparing needs at least 2 classes"
         )
+
+
+def check_dealing(graphs: GraphSet, spec: CompareSpec) -> None:
+    """Raise a SpecError where a set cannot be dealt into as many folds as asked for."""
+    counts = _class_counts(graphs)
+    there = counts[counts > 0]
     if spec.folds > int(there.min()):
         rare = graphs.classes[int(torch.where(counts > 0, counts, len(graphs)).argmin())]
         raise SpecError(
@@ -115,6 +145,10 @@ def check_runnable(graphs: GraphSet, spec: CompareSpec) -> None:
             f"{graphs.name}: a share of {spec.validation} of {rest} graphs is none to choose on; "
             f"use a larger --validation"
         )
+
+
+def _class_counts(graphs: GraphSet) -> Tensor:
+    return torch.bincount(graphs.y, minlength=graphs.num_classes)
 
 
 def content_of(graphs: GraphSet) -> str:

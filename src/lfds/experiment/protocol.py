@@ -16,6 +16,7 @@ from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
 from lfds.data.splits import Split, stratified_folds
 from lfds.experiment.checkpoint import restore_checkpoint, save_checkpoint
+from lfds.experiment.given_splits import saved_splits
 from lfds.experiment.task import FoldTask
 from lfds.experiment.training import Training, evaluate
 from lfds.nn import GraphClassifier
@@ -128,6 +129,8 @@ RUNS: Mapping[Protocol, Callable[[FoldTask, GraphSet, Split, Workshop], Outcome]
 def split_of(task: FoldTask, graphs: GraphSet) -> Split:
     """Return the parts of the task's fold: the same for every pooling and both protocols."""
     which = task.fold
+    if task.splits_file is not None:
+        return saved_splits(task.splits_file)[which.fold]
     folds = stratified_folds(
         graphs.y.numpy(), folds=which.folds, seed=which.seed, validation=task.validation
     )

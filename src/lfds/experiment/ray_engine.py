@@ -75,10 +75,7 @@ class OnRay(Engine):
         ear = ray.remote(Ear).options(num_cpus=0).remote()
         run = ray.remote(_run_on_node).options(num_cpus=1, max_retries=_STARTS_ANEW)
         here = Place(place.folder.resolve(), place.patience)
-        waiting = {
-            run.remote(task.model_copy(update={"data": task.data.resolve()}), here, ear): task
-            for task in tasks
-        }
+        waiting = {run.remote(task.at_home(), here, ear): task for task in tasks}
         by_key = {task.key: task for task in tasks}
         while waiting:
             ended, _ = ray.wait(list(waiting), timeout=_SECONDS_BETWEEN_LOOKS)

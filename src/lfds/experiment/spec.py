@@ -1,6 +1,7 @@
 """What a comparison consists of: frozen, checked at birth, and refusing what it does not know."""
 
 import difflib
+import json
 import tomllib
 from collections.abc import Mapping
 from itertools import product
@@ -9,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     NonNegativeFloat,
@@ -51,6 +53,10 @@ class TrainingSettings(BaseModel):
     weight_decay: NonNegativeFloat = 0.0
 
 
+def _one_or_many(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
 _TRAINING = frozenset(TrainingSettings.model_fields)
 
 
@@ -66,6 +72,8 @@ class CompareSpec(TrainingSettings):
         seed: The first seed; the others follow.
         validation: Share of the training folds on which ``fair`` chooses the epoch.
         graphs: Take at most this many graphs of each dataset, evenly of each class.
+        splits: Folders that hold ``NAME_splits.json``, or files as ``NAME=FILE``: the parts of each
+            fold are read, not dealt, and ``folds`` and ``validation`` follow from them.
         encoding: What nodes are known by; ``auto`` is labels and attributes, and return
             probabilities of random walks where the graphs have neither.
         network: ``default``, or ``paper`` for the paper's network to the letter.
@@ -82,6 +90,7 @@ class CompareSpec(TrainingSettings):
     seed: NonNegativeInt = 0
     validation: float = Field(default=0.1, gt=0.0, lt=1.0)
     graphs: PositiveInt | None = None
+    splits: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
     encoding: Literal["auto"] | EncodingSettings = "auto"
     network: Literal["default", "paper"] = "default"
     options: dict[str, Value] = {}
@@ -90,7 +99,7 @@ class CompareSpec(TrainingSettings):
     @model_validator(mode="after")
     def _known(self) -> Self:
         for pool in self.pools:
-            if pool not in POOLINGS:
+            if not set(pool.split("+")) <= set(POOLINGS):
                 raise ValueError(f"no pooling is called {pool!r}; {nearest(pool, POOLINGS)}")
         for what, names in (("data", self.data), ("pools", self.pools)):
             twice = next((name for name in names if names.count(name) > 1), None)
@@ -101,6 +110,12 @@ class CompareSpec(TrainingSettings):
         for candidate in self.candidates() if self.grid else [self]:
             for pool in self.pools:
                 candidate.network_for(pool)
+        return self
+
+    @model_validator(mode="after")
+    def _whole_sets_are_split(self) -> Self:
+        if self.splits and self.graphs is not None:
+            raise ValueError("splits say where each graph of a set is: leave out graphs, or splits")
         return self
 
     def candidates(self) -> "list[CompareSpec]":
@@ -139,7 +154,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper": {
         "network": "paper",
         "protocol": "paper",
-        "folds": 10,
         "encoding": EncodingSettings(structure=(DeepWalk(),)),
     },
 }
@@ -163,13 +177,17 @@ def make_spec(options: Mapping[str, Any]) -> CompareSpec:
 
 
 def read_options(path: Path) -> dict[str, Any]:
-    """Read the options of a TOML file."""
+    """Read the options of a TOML file, or of a ``spec.json`` that an earlier run wrote."""
+    kind, loads = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        options = loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SpecError(f"{path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(f"{path}: is no TOML ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise SpecError(f"{path}: is no {kind} ({error})") from error
+    if not isinstance(options, dict):
+        raise SpecError(f"{path}: needs options by name, not {type(options).__name__}")
+    return options
 
 
 def nearest(name: str, known: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.experiment.spec import TrainingSettings
+from lfds.experiment.versions import versions
 from lfds.nn import NetworkSettings
 from lfds.results.record import Failure, Fold, Outcome, Record, key_of
 
@@ -32,7 +33,9 @@ class FoldTask(BaseModel):
         fold: Which one.
         data: Where the graphs are saved.
         content: The hash of the graphs; other graphs under the same name are another task.
-        validation: Share of the training folds on which ``fair`` chooses.
+        validation: Share of the training folds on which ``fair`` chooses, where folds are dealt.
+        splits: The hash of the splits, where they are given and not dealt.
+        splits_file: Where those are saved.
         encoding: What the nodes are known by.
         candidates: What is tried; several only under ``fair``, which chooses on validation graphs.
     """
@@ -42,13 +45,18 @@ class FoldTask(BaseModel):
     data: Path
     content: str
     validation: float
+    splits: str | None = None
+    splits_file: Path | None = None
     encoding: EncodingSettings
     candidates: tuple[Candidate, ...] = Field(min_length=1)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Everything that decides the numbers, the fold apart; where files are does not."""
-        return self.model_dump(mode="json", exclude={"fold", "data"})
+        # Given splits and the share of dealt ones exclude each other; what says nothing stays out,
+        # so that adding a way to split renames no record of the others.
+        silent = "splits" if self.splits is None else "validation"
+        return self.model_dump(mode="json", exclude={"fold", "data", "splits_file", silent})
 
     @cached_property
     def key(self) -> str:
@@ -60,6 +68,11 @@ class FoldTask(BaseModel):
         """Epochs of all candidates together."""
         return sum(candidate.training.epochs for candidate in self.candidates)
 
+    def at_home(self) -> "FoldTask":
+        """Return the same task with paths that hold in every folder of a machine."""
+        splits = None if self.splits_file is None else self.splits_file.resolve()
+        return self.model_copy(update={"data": self.data.resolve(), "splits_file": splits})
+
     def record(self, end: Outcome | Failure) -> Record:
         """Return what is to be written down when the fold has come to an end."""
         return Record(
@@ -68,4 +81,5 @@ class FoldTask(BaseModel):
             settings=self.settings,
             outcome=end if isinstance(end, Outcome) else None,
             failure=end if isinstance(end, Failure) else None,
+            versions=versions(),
         )

@@ -89,8 +89,9 @@ class Training:
         self.objective: Objective = Classify() if objective is None else objective
         self.progress = Progress()
         self.best: Weights = {}
+        rate, decay = settings.learning_rate, settings.weight_decay
         self.optimizer = torch.optim.AdamW(
-            model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+            model.parameters(), lr=rate, weight_decay=decay, fused=True
         )
         self._train, self._watched = train, watched
         self._seed, self._scope = seed, scope

@@ -1,5 +1,6 @@
 """The base of the network: spatial layers that let the nodes of each graph talk."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import final
 
@@ -8,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lfds.nn.activation import Activation
+from lfds.nn.bags import Bags
 from lfds.nn.edges import Edges
-from lfds.nn.folded import can_fold, folded_layer
-from lfds.nn.fused import can_fuse, fused_layer
+from lfds.nn.fused import Layer, can_fuse, fused_layer, fused_layers
 from lfds.nn.neighbours import sum_of_neighbours
 
 
@@ -46,15 +47,17 @@ class GraphLayer(nn.Module):
             edges: The edges of the batch.
             kept: What the nodes that come out are multiplied with; nothing by default.
         """
-        norm = self.activation.norm
-        if kept is None and can_fold(x, norm):
-            return folded_layer(x, self.transforms.weight, norm, edges)
         if can_fuse(x):
-            return fused_layer(x, self.transforms.weight, norm, edges, kept)
+            return fused_layer(x, self.learned, Bags.of(edges), kept)
         activated: Tensor = self.activation(self.transforms(x))
         own, sent = activated.chunk(2, dim=-1)
         out = sum_of_neighbours(sent, edges, own)
         return out if kept is None else out * kept.to(out.dtype)
+
+    @property
+    def learned(self) -> Layer:
+        """What is learned, for running several layers in one piece."""
+        return Layer(self.transforms.weight, self.activation.norm)
 
 
 @final
@@ -71,24 +74,36 @@ class Backbone(nn.Module):
     def __init__(self, features: int, width: int, layers: int, node_dropout: float) -> None:
         super().__init__()
         widths = [features] + layers * [width]
-        self.layers = nn.ModuleList(GraphLayer(before, after) for before, after in pairwise(widths))
+        self.layers: Sequence[GraphLayer] = nn.ModuleList(  # type: ignore[assignment]
+            GraphLayer(before, after) for before, after in pairwise(widths)
+        )
         self.node_dropout = node_dropout
 
     def forward(
         self, x: Float[Tensor, "nodes features"], edges: Edges
-    ) -> list[Float[Tensor, "nodes width"]]:
+    ) -> tuple[Float[Tensor, "nodes all_widths"], Float[Tensor, "nodes width"]]:
+        """Return the outputs of all layers side by side, and that of the last."""
+        kept = self._kept(x)
+        if can_fuse(x):
+            return fused_layers(x, [layer.learned for layer in self.layers], Bags.of(edges), kept)
         outputs = []
-        for layer in self.layers:
-            silence = self.training and self.node_dropout > 0
-            x = layer(x, edges, kept_nodes(x, self.node_dropout) if silence else None)
+        for layer, silence in zip(self.layers, kept, strict=True):
+            x = layer(x, edges, silence)
             outputs.append(x)
-        return outputs
+        return torch.cat(outputs, dim=1), x
+
+    def _kept(self, x: Tensor) -> Sequence[Tensor | None]:
+        if self.training and self.node_dropout > 0:
+            return kept_nodes(x, self.node_dropout, len(self.layers)).unbind()
+        return [None] * len(self.layers)
 
 
-def kept_nodes(x: Float[Tensor, "nodes channels"], p: float) -> Float[Tensor, "nodes 1"]:
-    """Draw a factor for each node: zero with probability ``p``, otherwise one.
+def kept_nodes(
+    x: Float[Tensor, "nodes channels"], p: float, layers: int
+) -> Float[Tensor, "layers nodes 1"]:
+    """Draw a factor for each node in each layer: zero with probability ``p``, otherwise one.
 
     It is *not* ``1 / (1 - p)``: maxima and batch norms follow, and would see other values in
     training than afterwards.
     """
-    return (torch.rand(x.shape[0], 1, device=x.device) >= p).to(x.dtype)
+    return x.new_empty(layers, x.shape[0], 1).bernoulli_(1 - p)

@@ -12,7 +12,7 @@ from lfds.nn.edges import Edges
 from lfds.nn.head import Head
 from lfds.nn.maximum import ragged_max
 from lfds.nn.network_settings import NetworkSettings
-from lfds.nn.poolings import POOLINGS
+from lfds.nn.poolings import make_pooling
 
 
 @final
@@ -39,7 +39,7 @@ class GraphClassifier(nn.Module):
         self.features, self.classes, self.settings = features, classes, settings
         all_layers = settings.layers * settings.width
         self.base = Backbone(features, settings.width, settings.layers, settings.node_dropout)
-        self.pool = POOLINGS[settings.pool](settings)
+        self.pool = make_pooling(settings)
         self.out_channels = self.pool.out_channels
         if not self.pool.stands_alone:
             self.out_channels += all_layers
@@ -63,12 +63,11 @@ class GraphClassifier(nn.Module):
         """The vector of every graph that the head decides by."""
         check_features(x, self.features)
         check_ptr(ptr, x.shape[0])
-        layers = self.base(x, edges)
-        everything = torch.cat(layers, dim=1)
+        everything, last = self.base(x, edges)
         if self.pool.stands_alone:
             alone: Tensor = self.pool(everything, ptr, edges)
             return alone
-        return torch.cat([ragged_max(everything, ptr), self.pool(layers[-1], ptr, edges)], dim=1)
+        return torch.cat([ragged_max(everything, ptr), self.pool(last, ptr, edges)], dim=1)
 
     def penalty(self) -> Float[Tensor, ""]:
         """What to add to the loss of the batch of the last call; zero for most poolings."""

@@ -13,16 +13,20 @@ With :math:`\mathbf{G} = \mathbf{k} \odot \bar{\mathbf{Z}}` a gradient flows bac
     \bar{\mathbf{X}} = (\bar{\mathbf{R}} \odot [\mathbf{R} > 0]) \boldsymbol{\Phi}
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from lfds.nn.edges import Edges
+from lfds.nn.bags import Bags, arrived, returned
+from lfds.nn.folded import can_fold, folded_layers
 from lfds.nn.mode import autocasts, is_traced, only_basic_operations
-from lfds.nn.neighbours import multiply
+
+# Tensors kept for the backward pass of each layer.
+PER_LAYER = 9
 
 
 def can_fuse(x: Tensor) -> bool:
@@ -38,65 +42,125 @@ def can_fuse(x: Tensor) -> bool:
     )
 
 
-def fused_layer(
+class Layer(NamedTuple):
+    r"""What is learned in a spatial layer.
+
+    Attributes:
+        weight: Both transforms :math:`\boldsymbol{\Phi}`, what a node keeps above what it sends.
+        norm: The batch norm of both.
+    """
+
+    weight: Float[Tensor, "both_channels in_channels"]
+    norm: nn.BatchNorm1d
+
+
+def fused_layers(
     x: Float[Tensor, "nodes in_channels"],
-    weight: Float[Tensor, "both_channels in_channels"],
-    norm: nn.BatchNorm1d,
-    edges: Edges,
-    kept: Float[Tensor, "nodes 1"] | None = None,
-) -> Float[Tensor, "nodes out_channels"]:
-    r"""Run a spatial layer.
+    layers: Sequence[Layer],
+    bags: Bags,
+    kept: Sequence[Float[Tensor, "nodes 1"] | None],
+) -> tuple[Float[Tensor, "nodes all_channels"], Float[Tensor, "nodes out_channels"]]:
+    r"""Run spatial layers one after the other.
 
     Args:
         x: The nodes.
-        weight: Both transforms :math:`\boldsymbol{\\Phi}`, what a node keeps above what it sends.
-        norm: The batch norm of both.
-        edges: The edges :math:`\mathbf{A}`.
-        kept: Zero for nodes :math:`\mathbf{k}` to be silenced, one for the others.
+        layers: The layers, all of the same width.
+        bags: The sums along the edges :math:`\mathbf{A}`.
+        kept: For each layer zero for nodes :math:`\mathbf{k}` to be silenced and one for the
+            others, or None.
+
+    Returns:
+        The outputs of all layers side by side, and that of the last.
     """
-    if norm.training and norm.num_batches_tracked is not None:
-        norm.num_batches_tracked.add_(1)
-    out: Tensor = _FusedLayer.apply(  # type: ignore[no-untyped-call]
-        x, weight, norm.weight, norm.bias, norm, edges, kept
+    if can_fold(layers):
+        return folded_layers(x, layers, bags)
+    learned: list[Tensor] = []
+    for weight, norm in layers:
+        if norm.training and norm.num_batches_tracked is not None:
+            norm.num_batches_tracked.add_(1)
+        learned += (weight, norm.weight, norm.bias)
+    outputs: tuple[Tensor, Tensor] = _FusedLayers.apply(  # type: ignore[no-untyped-call]
+        x, [layer.norm for layer in layers], bags, kept, *learned
     )
-    return out
+    return outputs
 
 
-class _FusedLayer(torch.autograd.Function):
+def fused_layer(
+    x: Float[Tensor, "nodes in_channels"],
+    layer: Layer,
+    bags: Bags,
+    kept: Float[Tensor, "nodes 1"] | None = None,
+) -> Float[Tensor, "nodes out_channels"]:
+    """Run a single layer; the arguments are those of :func:`fused_layers`."""
+    return fused_layers(x, [layer], bags, [kept])[1]
+
+
+class _FusedLayers(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
         x: Tensor,
-        weight: Tensor,
-        scale: Tensor,
-        shift: Tensor,
-        norm: nn.BatchNorm1d,
-        edges: Edges,
-        kept: Tensor | None,
-    ) -> Tensor:
-        active = torch.mm(x, weight.t()).relu_()
-        running = norm.running_mean, norm.running_var
-        both, mean, spread = torch.native_batch_norm(
-            active, scale, shift, *running, norm.training, norm.momentum or 0.0, norm.eps
-        )
-        own, sent = both.chunk(2, dim=1)
-        out = multiply(edges.rows, sent, own)
-        ctx.save_for_backward(x, weight, scale, active, mean, spread, *running, kept)
-        ctx.training, ctx.eps, ctx.columns = norm.training, norm.eps, edges.columns
-        return out if kept is None else out.mul_(kept)
+        norms: list[nn.BatchNorm1d],
+        bags: Bags,
+        kept: Sequence[Tensor | None],
+        *learned: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        ctx.bags, ctx.norms = bags, [(norm.training, norm.eps) for norm in norms]
+        ctx.set_materialize_grads(False)
+        outputs, saved = [], []
+        for i, (norm, silence) in enumerate(zip(norms, kept, strict=True)):
+            weight, scale, shift = learned[3 * i : 3 * i + 3]
+            running = norm.running_mean, norm.running_var
+            active = torch.mm(x, weight.t()).relu_()
+            both, mean, spread = torch.native_batch_norm(
+                active, scale, shift, *running, norm.training, norm.momentum or 0.0, norm.eps
+            )
+            saved += [x, weight, scale, active, *running, mean, spread, silence]
+            x = arrived(both, bags)
+            outputs.append(x if silence is None else x.mul_(silence))
+        ctx.save_for_backward(*saved)
+        return torch.cat(outputs, dim=1), x
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight, scale, active, mean, spread, *running, kept = ctx.saved_tensors
-        grad = grad.contiguous() if kept is None else grad * kept
-        both = torch.cat([grad, multiply(ctx.columns, grad)], dim=1)
-        grad_active, grad_scale, grad_shift = torch.ops.aten.native_batch_norm_backward(
-            both, active, scale, *running, mean, spread, ctx.training, ctx.eps, [True, True, True]
-        )
-        grad_linear = torch.ops.aten.threshold_backward.grad_input(
-            grad_active, active, 0, grad_input=grad_active
-        )
-        grad_x = torch.mm(grad_linear, weight) if ctx.needs_input_grad[0] else None
-        grad_weight = torch.mm(grad_linear.t(), x)
-        return grad_x, grad_weight, grad_scale, grad_shift, None, None, None
+    def backward(
+        ctx: Any, grad_all: Tensor | None, grad_last: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
+        count = len(ctx.norms)
+        parts = [None] * count if grad_all is None else grad_all.chunk(count, dim=1)
+        grad_x = _sum(parts[-1], grad_last)
+        learned: tuple[Tensor, ...] = ()
+        if grad_x is None:
+            return (None,) * (4 + 3 * count)
+        for i in reversed(range(count)):
+            saved = ctx.saved_tensors[PER_LAYER * i : PER_LAYER * (i + 1)]
+            grad_linear, *normed = _unnormed(grad_x, saved, ctx.bags, *ctx.norms[i])
+            x, weight = saved[:2]
+            learned = (torch.mm(grad_linear.t(), x), *normed, *learned)
+            if i or ctx.needs_input_grad[0]:
+                grad_x = _plus_product(parts[i - 1] if i else None, grad_linear, weight)
+        return grad_x if ctx.needs_input_grad[0] else None, None, None, None, *learned
+
+
+def _unnormed(
+    grad: Tensor, saved: Sequence[Tensor], bags: Bags, training: bool, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """From the gradient of what comes out of a layer to those of its products and its norm."""
+    _, _, scale, active, *norm, silence = saved
+    both = returned(grad.contiguous() if silence is None else grad * silence, bags)
+    grad_active, grad_scale, grad_shift = torch.ops.aten.native_batch_norm_backward(
+        both, active, scale, *norm, training, eps, [True, True, True]
+    )
+    threshold_backward = torch.ops.aten.threshold_backward.grad_input
+    grad_linear = threshold_backward(grad_active, active, 0, grad_input=grad_active)
+    return grad_linear, grad_scale, grad_shift
+
+
+def _sum(one: Tensor | None, other: Tensor | None) -> Tensor | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
+
+
+def _plus_product(start: Tensor | None, one: Tensor, other: Tensor) -> Tensor:
+    return torch.mm(one, other) if start is None else torch.addmm(start, one, other)

@@ -5,9 +5,13 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.mode import only_basic_operations
+from lfds.nn.mode import only_basic_operations, runs_eagerly, working_dtype
 from lfds.nn.ragged import index_from_ptr
+
+# Values that gradients are shared out among at a time.
+AT_ONCE = 2**19
 
 
 def ragged_max(
@@ -22,10 +26,37 @@ def ragged_max(
     """
     # The loop over graphs is several times faster on the CPU than torch's segment and scatter
     # reductions, which walk the columns one by one; elsewhere a loop would launch a kernel a graph.
-    if x.device.type == "cpu" and not only_basic_operations():
-        largest: Tensor = torch.ops.lfds.ragged_max(x, ptr)
-        return largest
-    return _scattered_max(x, ptr)
+    if x.device.type != "cpu" or only_basic_operations():
+        return _scattered_max(x, ptr)
+    run = _Eagerly.apply if runs_eagerly(x) else torch.ops.lfds.ragged_max
+    largest: Tensor = run(x, ptr)  # type: ignore[no-untyped-call]
+    return largest
+
+
+def slot_max(
+    slots: Float[Tensor, "graphs slots channels"],
+) -> Float[Tensor, "graphs channels"]:
+    """Take the maximum over the slots of every graph; slots that tie share the gradient evenly."""
+    if not runs_eagerly(slots):
+        return slots.amax(dim=1)
+    largest: Tensor = _SlotMax.apply(slots)  # type: ignore[no-untyped-call]
+    return largest
+
+
+class _SlotMax(torch.autograd.Function):
+    """As torch does it, in half the passes."""
+
+    @staticmethod
+    def forward(ctx: Any, slots: Tensor) -> Tensor:
+        out = slots.amax(dim=1)
+        ctx.save_for_backward(slots, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        slots, out = (kept.detach() for kept in ctx.saved_tensors)
+        grad_slots = torch.eq(slots, out[:, None], out=torch.empty_like(slots))
+        return grad_slots.mul_((grads[0] / grad_slots.sum(dim=1))[:, None])
 
 
 def _scattered_max(x: Tensor, ptr: Tensor) -> Tensor:
@@ -56,17 +87,29 @@ def _ragged_max_shape(x: Tensor, ptr: Tensor) -> Tensor:
 
 
 def _ragged_max_backward(grad: Tensor, out: Tensor, x: Tensor, ptr: Tensor) -> Tensor:
-    sizes = ptr.diff().tolist()
     grad_x = torch.empty_like(x)
-    parts = grad_x.split(sizes)
-    for nodes, largest, part in zip(x.split(sizes), out.unbind(), parts, strict=True):
-        torch.eq(nodes, largest, out=part)  # one where the maximum is attained, zero elsewhere
-    if int(grad_x.count_nonzero()) > int((ptr.diff() > 0).sum()) * x.shape[1]:
-        for part in parts:
-            part /= part.sum(dim=0, dtype=torch.float64).clamp(min=1)
-    for part, pull in zip(parts, grad.unbind(), strict=True):
-        part *= pull
+    num_graphs = max(1, ptr.shape[0] - 1)
+    # As many small graphs at a time as stay near the cache; large ones one by one.
+    step = max(1, AT_ONCE * num_graphs // max(1, x.numel()))
+    starts = ptr[::step].tolist()
+    ends = [*starts[1:], x.shape[0]]
+    for first, start, end in zip(range(0, num_graphs, step), starts, ends, strict=False):
+        graphs = slice(first, first + step)
+        inside = ptr[first : first + step + 1] - start
+        _share_out(grad[graphs], out[graphs], x[start:end], inside, grad_x[start:end])
     return grad_x
+
+
+def _share_out(grad: Tensor, out: Tensor, x: Tensor, ptr: Tensor, grad_x: Tensor) -> None:
+    """Write into ``grad_x`` what flows back to the nodes of some graphs."""
+    # The graph of every node; a single graph needs no copies of what belongs to it.
+    graph = torch.repeat_interleave(ptr.diff()) if ptr.shape[0] > 2 else None
+    torch.eq(x, out if graph is None else out.index_select(0, graph), out=grad_x)
+    attained = grad_x.to(working_dtype(x))
+    numbers = torch.arange(x.shape[0], device=x.device)
+    count = F.embedding_bag(numbers, attained, ptr, mode="sum", include_last_offset=True)
+    pull = (grad / count.clamp_(min=1)).to(x.dtype)
+    grad_x *= pull if graph is None else pull.index_select(0, graph)
 
 
 def _ragged_max_backward_shape(grad: Tensor, out: Tensor, x: Tensor, ptr: Tensor) -> Tensor:
@@ -79,6 +122,22 @@ def _keep(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
 
 def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
     return torch.ops.lfds.ragged_max_backward(grad, *ctx.saved_tensors), None
+
+
+class _Eagerly(torch.autograd.Function):
+    """The same operator without torch's dispatcher, which costs more than a few small graphs."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, ptr: Tensor) -> Tensor:
+        out = _ragged_max(x, ptr)
+        _keep(ctx, (x, ptr), out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        if torch.is_grad_enabled():  # with create_graph=True
+            return _backward(ctx, *grads)
+        return _ragged_max_backward(*grads, *ctx.saved_tensors), None
 
 
 torch.library.impl("lfds::ragged_max", "default", _ragged_max)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def is_traced() -> bool:
@@ -19,6 +19,12 @@ def only_basic_operations() -> bool:
     cannot see through them; torch has no public name for asking the second.
     """
     return torch.onnx.is_in_onnx_export() or torch._C._are_functorch_transforms_active()
+
+
+def runs_eagerly(tensor: Tensor) -> bool:
+    """Whether ``tensor`` is an ordinary one, and what is done with it is done at once."""
+    ordinary = type(tensor) in (Tensor, nn.Parameter) and not tensor.is_meta
+    return ordinary and not is_traced() and not only_basic_operations()
 
 
 def values_may_be_read(tensor: Tensor) -> bool:

@@ -2,11 +2,14 @@
 
 import difflib
 from math import isqrt
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-PoolName = Literal[
+LATENT = ("image", "array", "sequence", "loop", "learned-spatial", "learned-spectral")
+"""Poolings on a latent structure; several of them, joined by ``+``, are used side by side."""
+
+POOLS = (
     "max",
     "mean",
     "sum",
@@ -18,13 +21,8 @@ PoolName = Literal[
     "sag",
     "set-transformer",
     "gmt",
-    "image",
-    "array",
-    "sequence",
-    "loop",
-    "learned-spatial",
-    "learned-spectral",
-]
+    *LATENT,
+)
 
 Count = Annotated[int, Field(ge=1)]
 Probability = Annotated[float, Field(ge=0, lt=1)]
@@ -37,7 +35,8 @@ class NetworkSettings(BaseModel):
     ``pool`` are without effect.
 
     Attributes:
-        pool: The pooling, by its name in ``lfds.nn.POOLINGS``.
+        pool: The pooling, by its name in ``lfds.nn.POOLINGS``, or several latent structures side by
+            side, as in ``loop+image``.
         width: Width of the layers of the base.
         layers: Number of layers of the base.
         node_dropout: Probability of a node to be silenced after a layer.
@@ -49,6 +48,9 @@ class NetworkSettings(BaseModel):
         reduction: How a slot takes up what it is given.
         slot_dropout: Probability of a slot to be silenced.
         blend: Whether the maxima of the graph are added to all slots.
+        counts: Whether slots are told how much they received.
+        readout: What is taken over the slots after each latent layer.
+        depth: Number of latent layers.
         normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
         orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
         clusters: Number of clusters of ``diff``.
@@ -62,7 +64,7 @@ class NetworkSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    pool: PoolName
+    pool: str
     width: Count = 64
     layers: Count = 3
     node_dropout: Probability = 0.2
@@ -74,6 +76,9 @@ class NetworkSettings(BaseModel):
     reduction: Literal["sum", "mean", "mass"] = "mean"
     slot_dropout: Probability = 0.0
     blend: bool = False
+    counts: bool = False
+    readout: Literal["max", "max+mean"] = "max"
+    depth: Count = 2
     normalized_adjacency: bool = True
     orthonormality: Annotated[float, Field(ge=0)] = 1.0
     clusters: Annotated[int, Field(ge=2)] = 64
@@ -97,20 +102,23 @@ class NetworkSettings(BaseModel):
         }
         return cls.model_validate(told)
 
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """The names of the latent structures; none for another pooling."""
+        parts = tuple(self.pool.split("+"))
+        return parts if set(parts) <= set(LATENT) else ()
+
     @field_validator("pool", mode="before")
     @classmethod
     def _known(cls, pool: Any) -> Any:
-        known = get_args(PoolName)
-        if pool in known:
-            return pool
-        near = difflib.get_close_matches(str(pool), known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"pool must be one of {', '.join(known)}, got {pool!r}{hint}")
+        if pool not in POOLS:
+            check_joined(str(pool))
+        return pool
 
     @model_validator(mode="after")
     def _fits(self) -> "NetworkSettings":
         side = isqrt(self.slots)
-        if self.pool == "image" and side**2 != self.slots:
+        if "image" in self.structures and side**2 != self.slots:
             raise ValueError(
                 f"slots of an image must be a square number, got {self.slots}; "
                 f"use {max(side, 2) ** 2} or {(side + 1) ** 2}"
@@ -121,3 +129,19 @@ class NetworkSettings(BaseModel):
                 f"use heads=1 or width={self.heads * (self.width // self.heads + 1)}"
             )
         return self
+
+
+def check_joined(pool: str) -> None:
+    """What is joined by ``+`` must be latent structures, each once."""
+    parts = pool.split("+")
+    unknown = next((part for part in parts if part not in LATENT), None)
+    if unknown in POOLS:
+        raise ValueError(
+            f"only latent structures are joined by '+' ({', '.join(LATENT)}), got {pool!r}"
+        )
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, POOLS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"pool must be one of {', '.join(POOLS)}, got {unknown!r}{hint}")
+    if len(set(parts)) < len(parts):
+        raise ValueError(f"pool names a structure twice, got {pool!r}; once is enough")

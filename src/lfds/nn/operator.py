@@ -21,15 +21,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lfds.nn.checks import check_ptr_values
-from lfds.nn.mode import is_traced, own_precision, working_dtype
+from lfds.nn.mode import own_precision, runs_eagerly, working_dtype
 from lfds.nn.products import ragged_gram, ragged_matmul
 
-# Nodes worked on at a time in low-memory mode: few enough to stay near the cache, enough to keep
-# the products busy.
-BLOCK = 16_384
+# Nodes worked on at a time: few enough to stay near the cache, enough to keep the products busy.
+BLOCK = 8_192
 
 # A slot that received less than this counts as one that received nothing; it keeps the division
 # by the mass, and its gradient, within the range of float32.
@@ -46,9 +45,6 @@ class Block(NamedTuple):
 
 def blocks(ptr: Tensor, num_nodes: int, size: int) -> Iterator[Block]:
     """Cut the nodes into runs of ``size``; a run may end in the middle of a graph."""
-    if num_nodes <= size:
-        yield Block(slice(0, num_nodes), slice(0, ptr.shape[0] - 1), ptr)
-        return
     starts = torch.arange(0, num_nodes, size, device=ptr.device)
     ends = (starts + size).clamp(max=num_nodes)
     first = torch.searchsorted(ptr, starts, right=True) - 1
@@ -72,53 +68,54 @@ def _distribute(
     """Return the slots and, for the backward pass, the shares (if kept) and the slots' masses."""
     dtype = working_dtype(x)
     anchors = anchors.to(dtype)
+    kept = anchors.new_empty(0 if low_memory else (x.shape[0], anchors.shape[-2]))
     with own_precision(x):
-        if low_memory:
-            slots, mass = _place_by_blocks(x, anchors, ptr, reduction)
-            share = slots.new_empty(0)
-        else:
-            (everything,) = blocks(ptr, x.shape[0], x.shape[0])
-            share, slots, mass = _place(x.to(dtype), anchors, everything, reduction)
+        place = _place if x.shape[0] <= BLOCK else _place_by_blocks
+        slots, mass = place(x, anchors, ptr, reduction, kept)
     if reduction == "mean":
         slots /= _sizes(ptr)
     elif reduction == "mass":
         slots /= mass.clamp(min=LEAST_MASS)[:, :, None]
-    return slots.to(x.dtype), share, mass
+    return slots.to(x.dtype), kept, mass
 
 
 def _place(
-    x: Tensor, anchors: Tensor, block: Block, reduction: str
-) -> tuple[Tensor, Tensor, Tensor]:
-    share = _shares(x, anchors, block)
-    mass = _masses(share, block) if reduction == "mass" else share.new_empty(0)
-    return share, ragged_gram(share, x, block.ptr), mass
+    x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, kept: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return what the slots received, and how much; the shares go to ``kept``, if it has room."""
+    nodes = x.to(anchors.dtype)
+    share = _shares(nodes, anchors, ptr, kept if kept.numel() else None)
+    mass = _masses(share, ptr) if reduction == "mass" else share.new_empty(0)
+    return ragged_gram(share, nodes, ptr), mass
 
 
 def _place_by_blocks(
-    x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str
+    x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, kept: Tensor
 ) -> tuple[Tensor, Tensor]:
     num_graphs, num_slots = ptr.shape[0] - 1, anchors.shape[-2]
     slots = anchors.new_zeros(num_graphs, num_slots, x.shape[1])
     mass = anchors.new_zeros((num_graphs, num_slots) if reduction == "mass" else 0)
     for block in blocks(ptr, x.shape[0], BLOCK):
-        nodes = x[block.nodes].to(anchors.dtype)
-        whose = slice(None) if anchors.dim() == 2 else block.graphs
-        _, part, mass_part = _place(nodes, anchors[whose], block, reduction)
+        own = anchors if anchors.dim() == 2 else anchors[block.graphs]
+        room = kept[block.nodes]  # none where nothing is kept
+        part, mass_part = _place(x[block.nodes], own, block.ptr, reduction, room)
         slots[block.graphs] += part
         if reduction == "mass":
             mass[block.graphs] += mass_part
     return slots, mass
 
 
-def _shares(x: Tensor, anchors: Tensor, block: Block) -> Tensor:
-    shared = anchors.dim() == 2
-    logits = x @ anchors.t() if shared else ragged_matmul(x, anchors.mT, block.ptr)
-    return torch.softmax(logits, dim=-1, out=logits)
+def _shares(x: Tensor, anchors: Tensor, ptr: Tensor, out: Tensor | None = None) -> Tensor:
+    if anchors.dim() == 2:
+        logits = torch.mm(x, anchors.t(), out=out)
+    else:
+        logits = ragged_matmul(x, anchors.mT, ptr)
+    return torch.softmax(logits, dim=-1, out=logits if out is None else out)
 
 
-def _masses(share: Tensor, block: Block) -> Tensor:
-    graph = torch.repeat_interleave(block.ptr.diff())
-    mass = share.new_zeros(block.ptr.shape[0] - 1, share.shape[1])
+def _masses(share: Tensor, ptr: Tensor) -> Tensor:
+    graph = torch.repeat_interleave(ptr.diff())
+    mass = share.new_zeros(ptr.shape[0] - 1, share.shape[1])
     return mass.index_add_(0, graph, share)
 
 
@@ -160,43 +157,49 @@ def _distribute_backward(
     weights = anchors.to(working_dtype(x))
     grad, grad_mass = _undivided(grad.to(weights.dtype), slots, ptr, mass, reduction)
     with own_precision(x):
-        if low_memory:
-            grad_x, grad_weights = _displace_by_blocks(x, weights, ptr, grad, grad_mass)
-        else:
-            (everything,) = blocks(ptr, x.shape[0], x.shape[0])
-            nodes = x.to(weights.dtype)
-            grad_x, grad_weights = _displace(nodes, weights, share, grad, grad_mass, everything)
+        displace = _displace if x.shape[0] <= BLOCK else _displace_by_blocks
+        grad_x, grad_weights = displace(x, weights, ptr, share, grad, grad_mass)
     return grad_x.to(x.dtype), grad_weights.to(anchors.dtype)
 
 
 def _displace(
     x: Tensor,
     anchors: Tensor,
-    share: Tensor,
+    ptr: Tensor,
+    kept: Tensor,
     grad: Tensor,
     grad_mass: Tensor | None,
-    block: Block,
 ) -> tuple[Tensor, Tensor]:
-    grad_logits = _logits_backward(x, share, grad, grad_mass, block)
-    grad_x = ragged_matmul(share, grad, block.ptr)
+    nodes = x.to(anchors.dtype)
+    share = kept if kept.numel() else _shares(nodes, anchors, ptr)
+    grad_logits = _logits_backward(nodes, share, grad, grad_mass, ptr)
+    grad_x = ragged_matmul(share, grad, ptr)
     if anchors.dim() == 2:
-        return grad_x.addmm_(grad_logits, anchors), grad_logits.t() @ x
-    grad_x += ragged_matmul(grad_logits, anchors, block.ptr)
-    return grad_x, ragged_gram(grad_logits, x, block.ptr)
+        return grad_x.addmm_(grad_logits, anchors), grad_logits.t() @ nodes
+    grad_x += ragged_matmul(grad_logits, anchors, ptr)
+    return grad_x, ragged_gram(grad_logits, nodes, ptr)
 
 
 def _displace_by_blocks(
-    x: Tensor, anchors: Tensor, ptr: Tensor, grad: Tensor, grad_mass: Tensor | None
+    x: Tensor,
+    anchors: Tensor,
+    ptr: Tensor,
+    kept: Tensor,
+    grad: Tensor,
+    grad_mass: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     grad_x, grad_anchors = torch.empty_like(x), torch.zeros_like(anchors)
     for block in blocks(ptr, x.shape[0], BLOCK):
-        nodes = x[block.nodes].to(anchors.dtype)
         whose = slice(None) if anchors.dim() == 2 else block.graphs
-        own = anchors[whose]
-        share = _shares(nodes, own, block)
         own_mass = None if grad_mass is None else grad_mass[block.graphs]
-        part, anchors_part = _displace(nodes, own, share, grad[block.graphs], own_mass, block)
-        grad_x[block.nodes] = part
+        grad_x[block.nodes], anchors_part = _displace(
+            x[block.nodes],
+            anchors[whose],
+            block.ptr,
+            kept[block.nodes],
+            grad[block.graphs],
+            own_mass,
+        )
         grad_anchors[whose] += anchors_part
     return grad_x, grad_anchors
 
@@ -215,11 +218,11 @@ def _undivided(
 
 
 def _logits_backward(
-    x: Tensor, share: Tensor, grad: Tensor, grad_mass: Tensor | None, block: Block
+    x: Tensor, share: Tensor, grad: Tensor, grad_mass: Tensor | None, ptr: Tensor
 ) -> Tensor:
-    grad_share = ragged_matmul(x, grad.mT, block.ptr)
+    grad_share = ragged_matmul(x, grad.mT, ptr)
     if grad_mass is not None:
-        grad_share += grad_mass.repeat_interleave(block.ptr.diff(), dim=0)
+        grad_share += grad_mass.repeat_interleave(ptr.diff(), dim=0)
     softmax_backward = torch.ops.aten._softmax_backward_data.out
     grad_logits: Tensor = softmax_backward(
         grad_share, share, -1, share.dtype, grad_input=grad_share
@@ -316,10 +319,9 @@ def run_distribute(
 ) -> Tensor:
     """Run the operator, by the way that suits how the code is being run."""
     arguments = (x, anchors, ptr, reduction, low_memory)
-    has_values = type(x) in (Tensor, nn.Parameter) and not x.is_meta
     slots: Tensor
-    if is_traced() or not has_values:
-        slots, _, _ = torch.ops.lfds.distribute(*arguments)
-    else:
+    if runs_eagerly(x):
         slots, _, _ = _Eagerly.apply(*arguments)  # type: ignore[no-untyped-call]
+    else:
+        slots, _, _ = torch.ops.lfds.distribute(*arguments)
     return slots

@@ -1,7 +1,7 @@
 """The pooling layer: nodes on a structure, the structure through its network, one vector out."""
 
 import difflib
-from typing import final
+from typing import Literal, final, get_args
 
 import torch
 from jaxtyping import Float
@@ -11,12 +11,16 @@ from torch_geometric.nn.aggr import Aggregation
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors
 from lfds.nn.blend import MaxBlend
 from lfds.nn.checks import check_count, check_features, check_flag
+from lfds.nn.counts import SlotCounts
 from lfds.nn.dropout import SlotDropout
-from lfds.nn.maximum import ragged_max
+from lfds.nn.maximum import ragged_max, slot_max
 from lfds.nn.mode import autocasts
-from lfds.nn.projection import REDUCTIONS, Reduction, place, shares
+from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
 from lfds.nn.ragged import Ragged, ragged
 from lfds.nn.structures import STRUCTURES, Structure
+
+SlotReadout = Literal["max", "max+mean"]
+READOUTS: tuple[SlotReadout, ...] = get_args(SlotReadout)
 
 
 @final
@@ -47,13 +51,17 @@ class LFDSPool(Aggregation):
         depth: Number of latent layers.
         slot_dropout: Probability of a slot to be silenced in training.
         blend: Whether to mix the largest values of the graph into every slot.
+        counts: Whether to tell every slot how much it received, which a mean forgets.
+        readout: What is taken over the slots after each layer: their ``"max"`` (the paper), or
+            ``"max+mean"``, side by side.
         low_memory: Compute the shares twice instead of keeping them: for graphs of millions of
             nodes.
 
     Shapes:
         - ``x`` [nodes, channels]
         - ``index`` [nodes], in any order, or ``ptr`` [graphs + 1]; neither means one graph
-        - output [graphs, depth * channels]; a graph without nodes has a finite vector too
+        - output [graphs, depth * channels], twice as long with ``readout="max+mean"``; a graph
+          without nodes has a finite vector too
 
     Example:
         >>> pool = LFDSPool(16, "loop")
@@ -72,25 +80,31 @@ class LFDSPool(Aggregation):
         depth: int = 2,
         slot_dropout: float = 0.4,
         blend: bool = True,
+        counts: bool = False,
+        readout: SlotReadout = "max",
         low_memory: bool = False,
     ) -> None:
         super().__init__()
         channels, depth = check_count("channels", channels), check_count("depth", depth)
         if reduction not in REDUCTIONS:
             raise ValueError(_unknown("reduction", reduction, REDUCTIONS))
+        if readout not in READOUTS:
+            raise ValueError(_unknown("readout", readout, READOUTS))
         self.channels, self.depth = channels, depth
-        self.out_channels = depth * channels
+        self.readout: SlotReadout = readout
+        self.out_channels = depth * channels * len(readout.split("+"))
         self.reduction: Reduction = reduction
         self.low_memory = check_flag("low_memory", low_memory)
         self.structure = make_structure(structure)
         self.anchors = make_anchors(anchors, channels, self.structure)
         self.blend = MaxBlend() if check_flag("blend", blend) else None
+        self.counts = SlotCounts(channels) if check_flag("counts", counts) else None
         self.slot_dropout = SlotDropout(slot_dropout)
         self.layers = nn.ModuleList(self.structure.layer(channels) for _ in range(depth))
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
-        for part in (self.structure, self.anchors, self.blend, *self.layers):
+        for part in (self.structure, self.anchors, self.blend, self.counts, *self.layers):
             if part is not None:
                 part.reset_parameters()
 
@@ -123,14 +137,19 @@ class LFDSPool(Aggregation):
         vectors = []
         for layer in self.layers:
             slots = layer(slots, self.structure)
-            vectors.append(slots.amax(dim=1))
+            vectors.append(slot_max(slots))
+            if self.readout == "max+mean":
+                vectors.append(slots.mean(dim=1))
         return torch.cat(vectors, dim=-1)
 
     def place(self, batch: Ragged) -> Float[Tensor, "graphs slots channels"]:
         """Put the nodes of a batch on the slots, before the slots talk."""
         x_max = self._largest(batch)
         anchors = self._anchors_for(batch, x_max)
-        slots = place(batch, anchors, self.reduction, self.low_memory)
+        if self.counts is None:
+            slots = place(batch, anchors, self.reduction, self.low_memory)
+        else:
+            slots = self.counts(*place_and_weigh(batch, anchors, self.reduction, self.low_memory))
         if self.blend is None:
             return slots
         blended: Tensor = self.blend(slots, x_max)

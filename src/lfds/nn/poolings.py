@@ -57,3 +57,8 @@ POOLINGS: Mapping[str, Callable[[NetworkSettings], GraphPooling]] = MappingProxy
         "learned-spectral": _latent,
     }
 )
+
+
+def make_pooling(settings: NetworkSettings) -> GraphPooling:
+    """Build the pooling that ``settings`` name."""
+    return _latent(settings) if settings.structures else POOLINGS[settings.pool](settings)

@@ -54,15 +54,18 @@ def ragged_matmul(
 
 def takes_grouped(*operands: Tensor) -> bool:
     """Whether ``grouped_mm`` can multiply ``operands`` here."""
-    return all(
-        operand.device.type == "cpu"
-        and operand.dtype == torch.float32
-        and operand.numel() > 0
-        and operand.data_ptr() % 16 == 0
-        and sum(stride == 1 for stride in operand.stride()[-2:]) == 1
-        and all(stride % 4 == 0 and stride > 0 for stride in operand.stride() if stride != 1)
-        for operand in operands
-    )
+    return all(map(_fits_grouped, operands))
+
+
+def _fits_grouped(operand: Tensor) -> bool:
+    if operand.dtype is not torch.float32 or not operand.is_cpu or operand.numel() == 0:
+        return False
+    # One of the last two dimensions is the contiguous one; every other step is of 16 bytes.
+    *rest, row, column = operand.stride()
+    if (row == 1) == (column == 1) or operand.data_ptr() % 16:
+        return False
+    steps = (*rest, row * column)
+    return all(step > 0 and step % 4 == 0 for step in steps)
 
 
 def _ends(ptr: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from lfds.nn.checks import check_anchors, check_finite, check_flag, check_nodes, check_ptr
 from lfds.nn.mode import only_basic_operations, own_precision, values_may_be_read, working_dtype
@@ -75,9 +76,8 @@ def distribute(
             graphs give large values. ``"mean"``: the number of nodes of the graph. ``"mass"``:
             :math:`c_{gk} = \sum_{i \in g} p_{ik}`, what the slot received (at least
             :math:`10^{-12}`: a slot that received less than that goes to zero).
-        low_memory: Compute the shares again in the backward pass, some thousand nodes at a time,
-            instead of keeping all of them. About a sixth more arithmetic; the extra memory no
-            longer grows with the number of nodes.
+        low_memory: Compute the shares again in the backward pass instead of keeping them. About a
+            sixth more arithmetic; the extra memory no longer grows with the number of nodes.
 
     A graph without nodes gets zeros. float16 and bfloat16 are computed in float32 and rounded once.
 
@@ -111,15 +111,40 @@ def place(
     return slots
 
 
+def place_and_weigh(
+    batch: Ragged,
+    anchors: Float[Tensor, "... slots channels"],
+    reduction: Reduction,
+    low_memory: bool,
+) -> tuple[Float[Tensor, "graphs slots channels"], Float[Tensor, "graphs slots"]]:
+    r"""Place nodes as :func:`place` does, and tell how much every slot received, for training too.
+
+    The mass :math:`m_k = \sum_i p_{ik}` is what the slots receive of one more channel, which is one
+    in every node and which no anchor looks at.
+    """
+    x, ptr, order = batch
+    # Four more channels, three of them zero: rows stay multiples of 16 bytes, which is faster.
+    one = x.new_tensor([1.0, 0.0, 0.0, 0.0]).expand(x.shape[0], 4)
+    more = torch.cat([x, one], dim=1).to(working_dtype(x))
+    blind = pad(anchors, (0, 4)).to(working_dtype(x))
+    received = place(Ragged(more, ptr, order), blind, "sum", low_memory)
+    total, mass = received[:, :, : x.shape[1]], received[:, :, x.shape[1]]
+    return _divided(total, mass, ptr, reduction).to(x.dtype), mass.to(x.dtype)
+
+
 def _distribute_plainly(x: Tensor, anchors: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
     """The definition in basic operations: for ONNX files and the transforms of ``torch.func``."""
     share = shares(x, anchors, ptr)
     placed = (share[:, :, None] * x[:, None, :]).flatten(1)
     total = _sum_by_graph(placed, ptr).view(-1, share.shape[1], x.shape[1])
+    return _divided(total, _sum_by_graph(share, ptr), ptr, reduction)
+
+
+def _divided(total: Tensor, mass: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
     if reduction == "mean":
         return total / ptr.diff().clamp(min=1)[:, None, None]
     if reduction == "mass":
-        return total / _sum_by_graph(share, ptr).clamp(min=LEAST_MASS)[:, :, None]
+        return total / mass.clamp(min=LEAST_MASS)[:, :, None]
     return total
 
 

@@ -3,13 +3,14 @@
 from math import isqrt
 from typing import final
 
+import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from lfds.nn.edges import Edges
 from lfds.nn.graph_pooling import GraphPooling
 from lfds.nn.network_settings import NetworkSettings
-from lfds.nn.pooling import LFDSPool
+from lfds.nn.pooling import LFDSPool, penalty
 from lfds.nn.structures import (
     Array,
     Image,
@@ -23,38 +24,44 @@ from lfds.nn.structures import (
 
 @final
 class LatentReadout(GraphPooling):
-    """:class:`LFDSPool` on the last layer of the base.
+    """One :class:`LFDSPool` or several side by side, on the last layer of the base.
 
     Args:
         channels: Width of the nodes.
-        settings: Says which structure, and all options of the pooling.
+        settings: Says which structures, and all options of the pooling.
     """
 
     def __init__(self, channels: int, settings: NetworkSettings) -> None:
-        pool = LFDSPool(
-            channels,
-            make_structure(settings),
-            anchors=settings.anchors,
-            reduction=settings.reduction,
-            slot_dropout=settings.slot_dropout,
-            blend=settings.blend,
-        )
-        super().__init__(channels, pool.out_channels)
-        self.pool = pool
+        pools = [
+            LFDSPool(
+                channels,
+                make_structure(name, settings),
+                anchors=settings.anchors,
+                reduction=settings.reduction,
+                slot_dropout=settings.slot_dropout,
+                blend=settings.blend,
+                counts=settings.counts,
+                readout=settings.readout,
+                depth=settings.depth,
+            )
+            for name in settings.structures
+        ]
+        super().__init__(channels, sum(pool.out_channels for pool in pools))
+        self.pools = nn.ModuleList(pools)
 
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
     ) -> Float[Tensor, "boundaries-1 out_channels"]:
-        return self.pool(nodes, ptr=ptr)
+        return torch.cat([pool(nodes, ptr=ptr) for pool in self.pools], dim=1)
 
     def penalty(self) -> Float[Tensor, ""]:
-        return self.pool.penalty()
+        return penalty(self)
 
 
-def make_structure(settings: NetworkSettings) -> Structure:
-    """Build the structure that the pooling of ``settings`` is named after."""
+def make_structure(name: str, settings: NetworkSettings) -> Structure:
+    """Build a structure with the options of ``settings``."""
     slots = settings.slots
-    match settings.pool:
+    match name:
         case "image":
             return Image(isqrt(slots), isqrt(slots))
         case "array":
@@ -67,4 +74,4 @@ def make_structure(settings: NetworkSettings) -> Structure:
             return LearnedGraph(slots, normalized=settings.normalized_adjacency)
         case "learned-spectral":
             return LearnedSpectrum(slots, weight=settings.orthonormality)
-    raise ValueError(f"{settings.pool!r} is no latent structure")
+    raise ValueError(f"{name!r} is no latent structure")

@@ -82,6 +82,8 @@ class Outcome(_Frozen):
         parameters: Numbers the model learns.
         tested: Graphs of the test part.
         seconds: Time spent training, over all interruptions.
+        peak_memory: Bytes in use at most, beyond what the process held when the fold began (or was
+            gone on with); None where nobody measured.
     """
 
     curve: Curve
@@ -91,6 +93,7 @@ class Outcome(_Frozen):
     parameters: NonNegativeInt
     tested: PositiveInt
     seconds: float = 0.0
+    peak_memory: NonNegativeInt | None = None
 
 
 class Failure(_Frozen):
@@ -115,6 +118,7 @@ class Record(_Frozen):
         settings: Everything that decides the numbers, spelt out.
         outcome: What came of it, if it ended well.
         failure: What went wrong, if it did not.
+        versions: Of the programs that made it, by name; older records do not say.
     """
 
     format: int = FORMAT
@@ -123,6 +127,7 @@ class Record(_Frozen):
     settings: dict[str, Any]
     outcome: Outcome | None = None
     failure: Failure | None = None
+    versions: dict[str, str] = {}
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:

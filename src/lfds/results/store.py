@@ -1,8 +1,10 @@
 """Records on disk: JSON lines, only ever appended to, each there whole or not at all."""
 
 import fcntl
+import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,14 +35,22 @@ class Reading:
     torn: bytes
 
 
-def read_records(folder: str | os.PathLike[str]) -> Reading:
-    """Read what is in a folder of results; an interrupted last line is set apart."""
-    path = Path(folder) / RECORDS
+def read_records(source: str | os.PathLike[str]) -> Reading:
+    """Read a folder of results, or a file of records; an interrupted last line is set apart.
+
+    Args:
+        source: A folder in which ``lfds compare`` wrote, or a file of the same lines, compressed
+            where its name ends in ``.gz``.
+    """
+    path = Path(source)
     try:
+        path = path / RECORDS if path.is_dir() else path
         content = path.read_bytes()
+        return _parsed(gzip.decompress(content) if path.suffix == ".gz" else content, path)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ResultsError("is no sound gzip file; restore it", source=path) from error
     except OSError as error:
         raise ResultsError(f"cannot be read ({error.strerror})", source=path) from error
-    return _parsed(content, path)
 
 
 class RecordStore:

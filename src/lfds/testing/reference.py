@@ -48,7 +48,9 @@ def reference_pool(pool: LFDSPool, x: Tensor) -> Tensor:
     """The vector of one graph in evaluation mode, from its nodes [nodes, channels]."""
     x_max = x.amax(dim=0) if len(x) else torch.zeros_like(x.sum(dim=0))
     anchors = ANCHORS_OF[type(pool.anchors)](pool.anchors, x_max)
-    slots = _distribute(x, anchors, pool.reduction)
+    slots, mass = _distribute(x, anchors, pool.reduction)
+    if pool.counts is not None:
+        slots = slots + torch.outer(torch.log(1 + mass), pool.counts.direction)
     if pool.blend is not None:
         own, largest = pool.blend.logarithms.exp()
         slots = torch.stack([own * slot + largest * x_max for slot in slots])
@@ -56,10 +58,12 @@ def reference_pool(pool: LFDSPool, x: Tensor) -> Tensor:
     for layer in pool.layers:
         slots = LAYER_OF[type(pool.structure)](slots, layer, pool.structure)
         vectors.append(slots.amax(dim=0))
+        if pool.readout == "max+mean":
+            vectors.append(slots.sum(dim=0) / len(slots))
     return torch.cat(vectors)
 
 
-def _distribute(x: Tensor, anchors: Tensor, reduction: str) -> Tensor:
+def _distribute(x: Tensor, anchors: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
     slots = torch.zeros_like(anchors)
     mass = torch.zeros_like(anchors[:, 0])
     for node in x:
@@ -69,8 +73,8 @@ def _distribute(x: Tensor, anchors: Tensor, reduction: str) -> Tensor:
             slots[slot] += share[slot] * node
             mass[slot] += share[slot]
     if len(x) == 0 or reduction == "sum":
-        return slots
-    return slots / (len(x) if reduction == "mean" else mass[:, None])
+        return slots, mass
+    return slots / (len(x) if reduction == "mean" else mass[:, None]), mass
 
 
 def _fixed(anchors: FixedAnchors, x_max: Tensor) -> Tensor:

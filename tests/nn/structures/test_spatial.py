@@ -4,22 +4,22 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lfds.nn.neighbours import sum_of_neighbours
+from lfds.nn.bags import arrived
 from lfds.nn.structures import LatentGraph, LearnedGraph, Loop, Sequence
 
 
 @pytest.mark.parametrize("structure", [Loop(5), Sequence(5)])
-def test_edges_of_many_graphs_are_those_of_one(structure):
-    slots = torch.randn(3, 5, 4)
-    edges = structure.edges(3, slots.device)
-    found = sum_of_neighbours(slots.flatten(0, 1), edges).view(3, 5, 4)
-    assert_close(found, structure.sum_of_neighbours(slots))
-    assert_close(found, structure.adjacency @ slots)
+def test_sums_over_many_graphs_are_those_over_each(structure):
+    own, sent = torch.randn(2, 3, 5, 4)
+    both = torch.cat([own, sent], dim=2).flatten(0, 1)
+    found = arrived(both, structure.bags(3)).view(3, 5, 4)
+    assert_close(found, own + structure.sum_of_neighbours(sent))
+    assert_close(found, own + structure.adjacency @ sent)
 
 
 @pytest.mark.parametrize("structure", [LearnedGraph(5), LatentGraph(torch.ones(5, 5))])
-def test_dense_structures_have_no_list_of_edges(structure):
-    assert structure.edges(3, torch.device("cpu")) is None
+def test_dense_structures_have_no_list_of_sums(structure):
+    assert structure.bags(3) is None
 
 
 @pytest.mark.parametrize("structure", [Loop(5), Sequence(5)])

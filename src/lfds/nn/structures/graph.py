@@ -1,6 +1,7 @@
 """Graphs that are given, not learned: a path, a cycle, and any other of the user's own."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import torch
@@ -8,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.edges import Edges
+from lfds.nn.bags import Bags
 from lfds.nn.structures.base import Symmetry
 from lfds.nn.structures.spatial import GraphStructure, normalised_rows, repeated_edges
 
@@ -42,8 +43,8 @@ class Sequence(GraphStructure):
         from_left = F.pad(slots[:, :-1], (0, 0, 1, 0))
         return from_left + from_right
 
-    def edges(self, num_graphs: int, device: torch.device) -> Edges:
-        return repeated_edges(self.adjacency.to(device), num_graphs)
+    def bags(self, num_graphs: int) -> Bags:
+        return _bags(Sequence, self.num_slots, num_graphs)
 
     def symmetries(self) -> Iterator[Symmetry]:
         yield Symmetry("reversed", torch.arange(self.num_slots).flip(0), self)
@@ -77,14 +78,19 @@ class Loop(GraphStructure):
     ) -> Float[Tensor, "graphs slots channels"]:
         return slots.roll(1, dims=1) + slots.roll(-1, dims=1)
 
-    def edges(self, num_graphs: int, device: torch.device) -> Edges:
-        return repeated_edges(self.adjacency.to(device), num_graphs)
+    def bags(self, num_graphs: int) -> Bags:
+        return _bags(Loop, self.num_slots, num_graphs)
 
     def symmetries(self) -> Iterator[Symmetry]:
         slots = torch.arange(self.num_slots)
         yield Symmetry("turned by one", slots.roll(1), self)
         yield Symmetry("turned by two", slots.roll(2), self)
         yield Symmetry("mirrored", slots.flip(0), self)
+
+
+@lru_cache(maxsize=32)  # the same for every batch of so many graphs
+def _bags(kind: type[Sequence | Loop], num_slots: int, num_graphs: int) -> Bags:
+    return Bags.of(repeated_edges(kind(num_slots).adjacency, num_graphs))
 
 
 class SparseMatrix(Protocol):

@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lfds.nn.bags import Bags
 from lfds.nn.edges import Edges, Rows
-from lfds.nn.folded import can_fold, folded_layer
-from lfds.nn.fused import can_fuse, fused_layer
+from lfds.nn.fused import Layer, can_fuse, fused_layer
 from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure
 
 
@@ -27,8 +27,8 @@ class GraphStructure(Structure):
     ) -> Float[Tensor, "graphs slots channels"]:
         """What arrives at each slot from its neighbours."""
 
-    def edges(self, num_graphs: int, device: torch.device) -> Edges | None:
-        """The edges among the slots of so many graphs, where few are fixed for good."""
+    def bags(self, num_graphs: int) -> Bags | None:
+        """The sums along the edges of so many graphs, where these are few and fixed for good."""
         return None
 
     @final
@@ -56,12 +56,10 @@ class SpatialLayer(LatentLayer):
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"], structure: GraphStructure
     ) -> Float[Tensor, "graphs slots channels"]:
-        edges = structure.edges(slots.shape[0], slots.device) if can_fuse(slots) else None
-        if edges is not None:
-            rows, norm = slots.flatten(0, 1), self.activation.norm
-            if can_fold(rows, norm):
-                return folded_layer(rows, self.transforms.weight, norm, edges).view(slots.shape)
-            return fused_layer(rows, self.transforms.weight, norm, edges).view(slots.shape)
+        bags = structure.bags(slots.shape[0]) if can_fuse(slots) else None
+        if bags is not None:
+            learned = Layer(self.transforms.weight, self.activation.norm)
+            return fused_layer(slots.flatten(0, 1), learned, bags).view(slots.shape)
         activated: Tensor = self.activation(self.transforms(slots))
         own, sent = activated.chunk(2, dim=-1)
         return own + structure.sum_of_neighbours(sent)

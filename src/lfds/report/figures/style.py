@@ -1,0 +1,92 @@
+"""How all figures look: quiet lines, text as text, and one colour that means something.
+
+The accent is for the best of a dataset and for what is not significantly worse; everything else is
+grey. Shapes say the same as colours: filled is complete, hollow is not.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+INK = "#1d2329"
+MUTED = "#68727c"
+FAINT = "#d9dee2"
+ACCENT = "#0b62a8"
+PAPER = "#ffffff"
+
+WIDTH = 6.6
+"""Inches; all figures are as wide as the text."""
+
+_SETTINGS: dict[Any, Any] = {
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": MUTED,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 9,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 8.5,
+    "savefig.dpi": 160,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "lfds",
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": MUTED,
+    "xtick.major.size": 3,
+    "xtick.major.width": 0.6,
+    "ytick.color": MUTED,
+    "ytick.major.size": 3,
+    "ytick.major.width": 0.6,
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure and what it says in words.
+
+    Attributes:
+        name: Of its file, without an ending.
+        title: One line.
+        about: What is to be seen, for those who cannot see it.
+        figure: Matplotlib's.
+    """
+
+    name: str
+    title: str
+    about: str
+    figure: Figure
+
+    def __post_init__(self) -> None:
+        # Laid out once: matplotlib would shift things a little with every file it writes.
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw and save in this style, and leave everybody else's as it was."""
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+        # Names may be in any script; a browser has letters that matplotlib's font lacks.
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield
+
+
+def color_of(mark: str) -> str:
+    """Return the colour of a row by its standing."""
+    return ACCENT if mark in ("best", "even") else MUTED
+
+
+def only_bottom(axes: Axes) -> None:
+    """Leave an axes no line but the one at its foot."""
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)

@@ -1,0 +1,113 @@
+"""Records dealt out to rows and columns, named so that no two runs are taken for one."""
+
+from collections.abc import Iterable, Sequence
+
+from lfds.report.series import Series
+from lfds.report.settings import differing, settings_of
+from lfds.report.sources import Source
+from lfds.report.wish import Wish
+from lfds.results.record import Record
+
+_Place = tuple[str, ...]
+
+
+def lay_out(sources: Sequence[Source]) -> list[Series]:
+    """Return the series of all sources, named, those that were asked for and never begun included.
+
+    Records of one pooling on one dataset with different settings are different rows; those of
+    different graphs under one name are different columns.
+    """
+    found: dict[_Place, Series] = {}
+    for source in sources:
+        mine = [_series_of(record, found) for record in source.records]
+        for series, record in zip(mine, source.records, strict=True):
+            series.records.append(record)
+        _expect_seeds_of_neighbours(mine)
+        if source.wish is not None:
+            _expect_what_was_asked_for(source.wish, mine, source.records, found)
+    _name_columns(found.values())
+    _name_rows(found.values())
+    return list(found.values())
+
+
+def _series_of(record: Record, found: dict[_Place, Series]) -> Series:
+    which, settings = record.fold, settings_of(record)
+    content = str(record.settings.get("content", ""))
+    variant = repr(sorted(settings.items()))
+    place = (which.protocol, which.pool, which.dataset, content, variant)
+    if place not in found:
+        found[place] = Series(
+            which.protocol, which.pool, which.dataset, content, which.folds, settings
+        )
+    return found[place]
+
+
+def _expect_seeds_of_neighbours(mine: Sequence[Series]) -> None:
+    """All poolings of one source are to be run on a dataset with the seeds that any of them has."""
+    seeds: dict[tuple[object, ...], set[int]] = {}
+    for series in mine:
+        place = (series.protocol, series.dataset, series.content, series.folds)
+        there = seeds.setdefault(place, set())
+        there |= {record.fold.seed for record in series.records}
+    for series in mine:
+        series.seeds |= seeds[series.protocol, series.dataset, series.content, series.folds]
+
+
+def _expect_what_was_asked_for(
+    wish: Wish, mine: Sequence[Series], records: Sequence[Record], found: dict[_Place, Series]
+) -> None:
+    meant = [s for s, record in zip(mine, records, strict=True) if wish.meant(record)]
+    for dataset in _names(wish.datasets, [series.dataset for series in meant]):
+        for pool in wish.pools:
+            begun = [s for s in meant if (s.pool, s.dataset) == (pool, dataset)]
+            for series in begun:
+                series.seeds |= wish.all_seeds
+            if not begun:
+                found[wish.protocol, pool, dataset, "", "asked for"] = Series(
+                    wish.protocol, pool, dataset, "", wish.folds, {}, set(wish.all_seeds)
+                )
+
+
+def _names(asked: Sequence[str], met: Sequence[str]) -> list[str]:
+    """Return what datasets are called in records; a file may hold a name other than its own.
+
+    >>> _names(["ENZYMES", "mine", "DD"], ["ENZYMES", "molecules"])
+    ['ENZYMES', 'molecules', 'DD']
+    """
+    # Folds are run in the order of the datasets, so that strange names come in that order too.
+    strangers = iter(dict.fromkeys(name for name in met if name not in asked))
+    return [name if name in met else next(strangers, name) for name in asked]
+
+
+def _name_rows(all_series: Iterable[Series]) -> None:
+    by_pool: dict[tuple[str, str], list[Series]] = {}
+    for series in all_series:
+        by_pool.setdefault((series.protocol, series.pool), []).append(series)
+    for (_, pool), rivals in by_pool.items():
+        names = _telling_apart(rivals)
+        for series in rivals:
+            told = ", ".join(f"{n.replace('_', ' ')} {series.settings.get(n, '-')}" for n in names)
+            series.row = f"{pool} ({told})" if told and series.settings else pool
+        begun = {(series.row, series.column) for series in rivals if series.records}
+        for series in rivals:
+            # Asked for with settings of its own, beside records of an earlier run.
+            if not series.records and (series.row, series.column) in begun:
+                series.row = f"{pool} (not begun)"
+
+
+def _telling_apart(rivals: Sequence[Series]) -> list[str]:
+    """Return the settings in which series of one pooling differ on one and the same graphs."""
+    names: dict[str, None] = {}
+    for series in rivals:
+        same = [s for s in rivals if (s.dataset, s.content) == (series.dataset, series.content)]
+        names |= dict.fromkeys(differing(s.settings for s in same if s.settings))
+    return list(names)
+
+
+def _name_columns(all_series: Iterable[Series]) -> None:
+    contents: dict[str, set[str]] = {}
+    for series in all_series:
+        contents.setdefault(series.dataset, set()).update({series.content} - {""})
+    for series in all_series:
+        alone = len(contents[series.dataset]) < 2 or not series.content
+        series.column = series.dataset if alone else f"{series.dataset} #{series.content[:6]}"

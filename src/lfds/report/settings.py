@@ -1,0 +1,57 @@
+"""The settings of a record as flat names and values, and which of them tell two records apart."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lfds.results.record import Record
+
+Settings = Mapping[str, str]
+"""Values as people read them, by name; equal where the settings are equal."""
+
+# They name the row, the column and the graphs, not how something was done.
+_ELSEWHERE = ("content", "pool")
+
+
+def settings_of(record: Record) -> Settings:
+    """Return everything that was chosen for a fold, the pooling and the graphs apart.
+
+    >>> from lfds.results.record import Fold
+    >>> fold = Fold(dataset="A", pool="max", protocol="fair", folds=10, fold=0, seed=0)
+    >>> told = {"content": "c0ffee", "candidates": [{"training": {"epochs": 5}}]}
+    >>> settings_of(Record(key="k", fold=fold, settings=told, failure={"reason": "-"}))
+    {'folds': '10', 'epochs': '5'}
+    """
+    flat = {"folds": str(record.fold.folds)}
+    told = dict(record.settings)
+    candidates = told.pop("candidates", [])
+    for name, value in told.items():
+        _put(flat, name, [value])
+    for part in ("training", "network"):
+        names = {name: None for candidate in candidates for name in candidate.get(part, {})}
+        for name in names:
+            _put(flat, name, [candidate.get(part, {}).get(name) for candidate in candidates])
+    return flat
+
+
+def differing(variants: Iterable[Settings]) -> list[str]:
+    """Return the names whose values are not the same in all variants, in the order met."""
+    variants = list(variants)
+    names = {name: None for settings in variants for name in settings}
+    return [name for name in names if len({settings.get(name) for settings in variants}) > 1]
+
+
+def _put(flat: dict[str, str], name: str, values: list[Any]) -> None:
+    """Add a setting; where candidates differ in it, all the values there were."""
+    if name in _ELSEWHERE:
+        return
+    texts = list(dict.fromkeys(_text(value) for value in values))
+    flat[name] = " or ".join(texts)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(value, separators=(", ", ": "))

@@ -1,0 +1,65 @@
+"""From folders and files of results to records, each fold once."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lfds.report.wish import Wish, read_wish
+from lfds.results.errors import ResultsError
+from lfds.results.record import Record
+from lfds.results.store import RECORDS, read_records
+
+
+@dataclass(frozen=True)
+class Source:
+    """One folder or file of results.
+
+    Attributes:
+        path: Where it is, as it was given.
+        records: Those that count: of each fold the one that ended well, else the newest.
+        wish: What the last run there was asked for, if a ``spec.json`` says so.
+        torn: Bytes of a line whose writing was interrupted; it counts for nothing.
+    """
+
+    path: Path
+    records: tuple[Record, ...]
+    wish: Wish | None = None
+    torn: int = 0
+
+
+def read_sources(paths: Sequence[Path]) -> tuple[Source, ...]:
+    """Read all folders and files; a fold that is in several counts once."""
+    if not paths:
+        raise ResultsError("a report needs a folder of results, as lfds compare --out makes one")
+    readings = [read_records(path) for path in paths]
+    counted = {id(record) for record in counting(r for one in readings for r in one.records)}
+    sources = tuple(
+        Source(
+            path,
+            tuple(record for record in reading.records if id(record) in counted),
+            _wish_beside(path),
+            len(reading.torn),
+        )
+        for path, reading in zip(paths, readings, strict=True)
+    )
+    if not any(source.records or source.wish for source in sources):
+        names = ", ".join(str(path) for path in paths)
+        raise ResultsError("no fold has come to an end yet; run lfds compare first", source=names)
+    return sources
+
+
+def _wish_beside(path: Path) -> Wish | None:
+    """A folder's own; a file's only where it is called as in a folder, and so belongs to one."""
+    if path.is_dir():
+        return read_wish(path)
+    return read_wish(path.parent) if path.name.startswith(RECORDS) else None
+
+
+def counting(records: Iterable[Record]) -> list[Record]:
+    """Return of each fold the record that ended well, else the newest."""
+    found: dict[str, Record] = {}
+    for record in records:
+        known = found.get(record.key)
+        if known is None or known.outcome is None:
+            found[record.key] = record
+    return list(found.values())

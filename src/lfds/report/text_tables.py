@@ -1,0 +1,119 @@
+"""The table of one rule as Markdown, LaTeX and CSV, for papers and for programs."""
+
+import csv
+from collections.abc import Callable, Mapping
+from io import StringIO
+
+from lfds.report.cost import cost_of
+from lfds.report.paper import published
+from lfds.report.standing import ALPHA, Entry, Standing
+from lfds.report.words import cell_text
+from lfds.results.record import RULES
+
+LEGEND = (
+    "best of its column {best}, not significantly worse {even} "
+    f"(paired over folds, variance after Nadeau and Bengio, Holm-corrected in its column, {ALPHA})"
+)
+_COLUMNS = (
+    "rule", "pool", "dataset", "mean", "std", "low", "high", "mark", "p", "folds", "seeds",
+    "done", "failed", "wanted", "seconds", "parameters", "peak_memory", "paper_mean", "paper_std",
+)  # fmt: skip
+
+
+def markdown(standing: Standing) -> str:
+    """Return the table as Markdown; the best in bold, not significantly worse in italics."""
+    head = ["", *(_md(column) for column in standing.columns)]
+    lines = [
+        f"Accuracy in %, mean ± std over folds; rule {standing.rule}: {RULES[standing.rule]}.",
+        "",
+        f"| {' | '.join(head)} |",
+        "|---|" + "--:|" * len(standing.columns),
+    ]
+    for row in standing.rows:
+        cells = [_marked(standing, row, column, _md, _MD_MARKS) for column in standing.columns]
+        lines.append(f"| {' | '.join([_md(row), *cells])} |")
+    legend = LEGEND.format(best="**bold**", even="*italic*")
+    return "\n".join([*lines, "", legend[0].upper() + legend[1:] + "."]) + "\n"
+
+
+def latex(standing: Standing) -> str:
+    """Return the table as LaTeX for the package booktabs."""
+    lines = [
+        f"% rule {standing.rule}: {RULES[standing.rule]}",
+        "\\begin{tabular}{l" + "r" * len(standing.columns) + "}",
+        "\\toprule",
+        " & ".join(["", *(_tex(column) for column in standing.columns)]) + " \\\\",
+        "\\midrule",
+    ]
+    for row in standing.rows:
+        cells = [_marked(standing, row, column, _tex, _TEX_MARKS) for column in standing.columns]
+        lines.append(" & ".join([_tex(row), *cells]) + " \\\\")
+    legend = LEGEND.format(best="in bold", even="underlined")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", f"% {legend}"]) + "\n"
+
+
+def comma_separated(standings: list[Standing]) -> str:
+    """Return everything a table holds, a line for each rule, row and column."""
+    buffer = StringIO()
+    writer = csv.DictWriter(buffer, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for standing in standings:
+        for entry in standing.entries.values():
+            writer.writerow(_csv_row(standing, entry))
+    return buffer.getvalue()
+
+
+def _csv_row(standing: Standing, entry: Entry) -> dict[str, object]:
+    series, summary = entry.series, entry.summary
+    row: dict[str, object] = {
+        "rule": standing.rule, "pool": _safe(series.row), "dataset": _safe(series.column),
+        "mark": entry.mark, "p": entry.p, "folds": series.folds, "seeds": len(series.seeds),
+        "done": len(series.done), "failed": len(series.failed), "wanted": series.wanted,
+    }  # fmt: skip
+    if summary is not None:
+        row |= {n: getattr(summary, n) for n in ("mean", "std", "low", "high")}
+    if series.done:
+        cost = cost_of(series)
+        row |= {"seconds": cost.seconds, "parameters": cost.parameters, "peak_memory": cost.memory}
+    paper = published(series.pool, series.dataset)
+    if paper is not None:
+        row |= {"paper_mean": paper.mean / 100, "paper_std": paper.std / 100}
+    return row
+
+
+_MD_MARKS = {"best": "**{}**", "even": "*{}*"}
+_TEX_MARKS = {"best": "\\textbf{{{}}}", "even": "\\underline{{{}}}"}
+
+
+def _marked(
+    standing: Standing,
+    row: str,
+    column: str,
+    escaped: Callable[[str], str],
+    marks: Mapping[str, str],
+) -> str:
+    entry = standing.entries.get((row, column))
+    if entry is None:
+        return "-"
+    return marks.get(entry.mark, "{}").format(escaped(cell_text(entry)))
+
+
+def _md(text: str) -> str:
+    """Escape what Markdown would read as a mark, a tag or the end of a cell."""
+    for sign in "\\`*_{}[]<>|#":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _tex(text: str) -> str:
+    special = {
+        "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}",
+        "±": "$\\pm$", "<": "$<$", ">": "$>$", "|": "$|$",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }  # fmt: skip
+    return "".join(special.get(sign, sign) for sign in text)
+
+
+def _safe(text: str) -> str:
+    """Keep a name from being taken for a formula where the file is opened as a sheet."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -1,0 +1,94 @@
+import sys
+
+import pytest
+
+from lfds.cli import main
+from tests.report.runs import records, wish, write
+
+
+@pytest.fixture
+def report(monkeypatch, capsys, tmp_path):
+    write(tmp_path / "run", records(["max", "loop"], ["ENZYMES", "MUTAG"]), wish(["max", "loop"]))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["lfds", "report", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_a_page_is_put_into_the_folder_and_told(report, tmp_path):
+    assert report("run") == (0, "run/report.html\n", "")
+    first = (tmp_path / "run" / "report.html").read_bytes()
+    assert first.startswith(b"<!doctype html>")
+    report("run")
+    assert (tmp_path / "run" / "report.html").read_bytes() == first
+
+
+def test_a_page_about_a_file_lies_beside_it(report, tmp_path):
+    (tmp_path / "fair.jsonl").write_bytes((tmp_path / "run" / "records.jsonl").read_bytes())
+    assert report("fair.jsonl") == (0, "fair.html\n", "")
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"), [("md", "Accuracy in %"), ("tex", "% rule fair"), ("csv", "rule,pool")]
+)
+def test_tables_go_to_standard_output_or_a_file(report, tmp_path, form, begins):
+    code, out, err = report("run", "--format", form)
+    assert (code, err) == (0, "")
+    assert out.startswith(begins)
+    assert report("run", "--format", form, "-o", "to/table.x") == (0, "to/table.x\n", "")
+    assert (tmp_path / "to" / "table.x").read_text() == out
+    assert not (tmp_path / "run" / "report.html").exists()
+
+
+def test_several_runs_are_one_report(report, tmp_path):
+    write(tmp_path / "more", records(["max", "loop"], protocol="paper"))
+    assert report("run", "more", "-o", "both.html")[0] == 0
+    assert 'id="rule-fold-best"' in (tmp_path / "both.html").read_text()
+    code, out, _ = report("run", "more", "--format", "md", "--rule", "common-best")
+    assert (code, "rule common-best" in out) == (0, True)
+    _, out, _ = report("run", "more", "--format", "csv")
+    assert len(out.splitlines()) == 1 + 4 * 4
+    _, out, _ = report("run", "more", "--format", "csv", "--rule", "last")
+    assert len(out.splitlines()) == 1 + 4
+
+
+def test_figures_are_written_as_png_and_svg(report, tmp_path):
+    code, out, err = report("run", "--format", "md", "--figures", "figures")
+    assert (code, out[:8]) == (0, "Accuracy")
+    assert err == "9 figures, as PNG and SVG, are in figures\n"
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert len(names) == 18
+    assert {"ranks-fair.png", "folds-ENZYMES-fair.svg", "pairs-MUTAG-fair.png"} <= names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "nowhere: cannot be read"),
+        (["run", "--format", "htm"], "did you mean 'html'"),
+        (["run", "--rule", "fold-best"], "choose from fair"),
+        (["run", "run"], "name one with -o FILE"),
+        (["broken"], "broken/records.jsonl, line 1: is no record"),
+        (["empty"], "run lfds compare first"),
+        (["run", "-o", "run"], "cannot be written"),
+        (["run", "-o", "run/spec.json/x.html"], "cannot be written"),
+        (["run", "--format", "md", "--figures", "run/spec.json"], "cannot be written"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
+    report, tmp_path, arguments, said
+):
+    write(tmp_path / "empty", [])
+    write(tmp_path / "broken", [])
+    (tmp_path / "broken" / "records.jsonl").write_text("{}\n{}\n")
+    before = sorted(path for path in tmp_path.rglob("*"))
+    code, out, err = report(*arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert sorted(path for path in tmp_path.rglob("*")) == before

@@ -1,0 +1,64 @@
+from lfds.report.layout import lay_out
+from lfds.report.sources import read_sources
+from tests.report.runs import POOLS, record, records, settings, wish, write
+
+
+def laid_out(tmp_path, *runs):
+    folders = [write(tmp_path / str(n), *run) for n, run in enumerate(runs)]
+    found = lay_out(read_sources(folders))
+    places = [(one.protocol, one.row, one.column) for one in found]
+    assert len(set(places)) == len(places), "two runs share one cell"
+    return {(one.row, one.column): one for one in found}
+
+
+def test_one_cell_for_each_pooling_and_dataset(tmp_path):
+    found = laid_out(tmp_path, (records(), wish()))
+    assert set(found) == {(pool, name) for pool in POOLS for name in ("ENZYMES", "MUTAG")}
+    assert all(one.complete and one.wanted == 5 for one in found.values())
+
+
+def test_what_was_asked_for_and_never_begun_is_there(tmp_path):
+    found = laid_out(tmp_path, (records(["max"], ["ENZYMES"]), wish(seeds=2)))
+    assert found["max", "ENZYMES"].missing == {1: [0, 1, 2, 3, 4]}
+    assert found["loop", "ENZYMES"].missing == {0: [0, 1, 2, 3, 4], 1: [0, 1, 2, 3, 4]}
+    assert not found["image", "MUTAG"].complete
+
+
+def test_without_a_wish_poolings_need_the_seeds_of_their_neighbours(tmp_path):
+    some = [*records(["max"], ["A"], seeds=(0, 1)), *records(["loop"], ["A"])]
+    found = laid_out(tmp_path, (some,))
+    assert found["max", "A"].complete
+    assert found["loop", "A"].missing == {1: [0, 1, 2, 3, 4]}
+
+
+def test_other_settings_are_another_row_named_by_what_differs(tmp_path):
+    few = [record("loop", "A", fold, told=settings("loop", slots=16)) for fold in range(5)]
+    found = laid_out(tmp_path, (records(["max", "loop"], ["A"]),), (few,))
+    assert set(found) == {("max", "A"), ("loop (slots 64)", "A"), ("loop (slots 16)", "A")}
+    assert all(one.complete for one in found.values())
+
+
+def test_other_graphs_under_one_name_are_another_column(tmp_path):
+    told = settings("max", content="beefbeef")
+    half = [record("max", "A", fold, told=told) for fold in range(5)]
+    found = laid_out(tmp_path, (records(["max"], ["A"]),), (half,))
+    assert set(found) == {("max", "A #c0ffee"), ("max", "A #beefbe")}
+
+
+def test_a_wish_with_new_settings_does_not_hide_behind_old_records(tmp_path):
+    found = laid_out(tmp_path, (records(["max"], ["A"]), wish(["max"], ["A"], epochs=99)))
+    assert found["max", "A"].complete
+    assert found["max (not begun)", "A"].wanted == 5
+
+
+def test_a_dataset_given_by_a_path_is_known_by_the_name_in_its_records(tmp_path):
+    asked = wish(["max"], ["some/where/file.csv", "MUTAG"])
+    found = laid_out(tmp_path, (records(["max"], ["molecules"]), asked))
+    assert set(found) == {("max", "molecules"), ("max", "MUTAG")}
+
+
+def test_protocols_are_laid_out_apart(tmp_path):
+    both = [*records(["max"], ["A"]), *records(["max"], ["A"], protocol="paper")]
+    folder = write(tmp_path / "both", both)
+    found = lay_out(read_sources([folder]))
+    assert [one.protocol for one in found] == ["fair", "paper"]

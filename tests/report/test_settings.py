@@ -1,0 +1,28 @@
+from lfds.report.settings import differing, settings_of
+from tests.report.runs import record, settings
+
+
+def test_settings_are_flat_and_leave_out_what_names_row_and_column():
+    flat = settings_of(record("max", "A"))
+    assert flat == {
+        "folds": "5", "validation": "0.1", "epochs": "4", "learning_rate": "0.005", "slots": "64",
+    }  # fmt: skip
+
+
+def test_candidates_give_all_values_they_chose_from():
+    told = settings("max")
+    other = {"training": {"epochs": 9, "learning_rate": 0.005}, "network": {"slots": 64}}
+    told["candidates"].append(other)
+    flat = settings_of(record("max", "A", told=told))
+    assert (flat["epochs"], flat["slots"]) == ("4 or 9", "64")
+
+
+def test_structured_and_missing_settings_are_text():
+    flat = settings_of(record("max", "A", told={"encoding": {"labels": True}}))
+    assert flat == {"folds": "5", "encoding": '{"labels": true}'}
+
+
+def test_only_what_differs_tells_apart():
+    assert differing([{"a": "1", "b": "2"}, {"a": "1", "b": "3"}]) == ["b"]
+    assert differing([{"a": "1"}, {"a": "1", "b": "3"}]) == ["b"]
+    assert differing([{"a": "1"}]) == differing([]) == []

@@ -1,7 +1,7 @@
 """Draw where the nodes of one of the built-in shapes land on an image: ``make figures``.
 
-The model is fitted on 480 shapes; shown is the shape, of those the model is right about, that it
-is surest of, and the node that decided most.
+The model is fitted on 480 shapes; shown is the table it is surest about, and the node with which
+most others share their place.
 """
 
 from pathlib import Path
@@ -18,11 +18,13 @@ HERE = Path(__file__).parent
 def main() -> None:
     graphs = pc_graphs(PCGraphsSettings(graphs_per_class=60)).graphs
     model = lfds.LFDSClassifier("image", epochs=40, seed=0).fit(graphs)
-    likely = model.predict_proba(graphs)
-    surest = int(likely[np.arange(len(graphs)), graphs.y.numpy()].argmax())
-    numbers = lfds.atlas(model, graphs, show=[surest]).numbers
+    table = graphs.classes.index("table")
+    likely = model.predict_proba(graphs)[:, table] * (graphs.y == table).numpy()
+    numbers = lfds.atlas(model, graphs, show=[int(likely.argmax())]).numbers
     shown = numbers.graphs[0]
-    figure = draw_landing(numbers, shown, node=int(shown.deciding[0].argmax()))
+    shares = shown.shares[0]
+    together = np.minimum(shares[:, None], shares[None]).sum(axis=(1, 2))
+    figure = draw_landing(numbers, shown, node=int(together.argmax()))
     figure.savefig(HERE / "atlas.png", dpi=100, bbox_inches="tight", metadata={"Software": None})
 
 

@@ -24,12 +24,12 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.command("compare", cls=ManyValues)(compare)
-app.command("report")(report)
 app.command("fit", cls=ManyValues)(fit)
 app.command("predict")(predict)
 app.command("evaluate")(evaluate)
 app.command("export")(export)
 app.command("explain", cls=ManyValues)(explain)
+app.command("report")(report)
 
 
 def _show_version(wanted: bool) -> None:

@@ -28,6 +28,13 @@ def test_figures_come_as_png_and_svg(numbers, tmp_path):
     assert "$x_1" in text  # a name is no formula
 
 
+def test_several_structures_have_figures_each(tmp_path):
+    numbers = lfds.atlas(fitted("image+loop"), clouds(), show=[4]).numbers
+    names = {path.stem for path in write_figures(numbers, tmp_path)}
+    parts = ("graph-0004", "usage", "classes")
+    assert names == {f"{part}{end}" for part in parts for end in ("-0-image", "-1-loop")}
+
+
 def test_the_slot_with_the_largest_share_is_the_strongest(numbers):
     graph = numbers.graphs[0]
     figure = draw_landing(numbers, graph, node=7)

@@ -42,6 +42,19 @@ def test_everything_adds_up():
     assert made.target.tolist() == clouds().y.tolist()
 
 
+def test_several_structures_stand_side_by_side():
+    model = fitted("image+loop+learned-spectral")
+    made = numbers_of(model, clouds(), [4])
+    assert [pool.name for pool in made.pools] == ["Image", "Loop", "LearnedSpectrum"]
+    batch = model.encoder_.transform(clouds()).batch([4])
+    network = model.network_.eval()
+    with torch.no_grad():
+        nodes = network.base(batch.x, Edges.from_rows(batch.edge_ptr, batch.edge_dst))[-1]
+        for pool, shares in zip(latent_pools(network), made.graphs[0].shares, strict=True):
+            np.testing.assert_allclose(shares, pool.shares(nodes, ptr=batch.ptr), atol=1e-6)
+    assert made.through == (16, 16, 16, 64)
+
+
 def test_batches_make_no_difference(monkeypatch):
     model = fitted()
     whole = numbers_of(model, clouds(), [0]).pools[0]

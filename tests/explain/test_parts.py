@@ -191,6 +191,19 @@ def test_clouds_turn(opened):
     assert page.locator("#turning").is_visible()
 
 
+def test_structures_are_chosen_from(opened):
+    seen = opened(fitted("image+loop"))
+    page = seen.page
+    assert page.locator("#slots-title").inner_text() == "Image of 3 x 3 slots"
+    page.get_by_label("Loop of 9 slots", exact=True).first.check()
+    assert page.locator("#slots-title").inner_text() == "Loop of 9 slots"
+    page.locator("#graph [data-node='2']").dispatch_event("pointerover")
+    numbers = lfds.atlas(fitted("image+loop"), clouds(), show=[5]).numbers
+    expected = numbers.graphs[0].shares[1][2]
+    np.testing.assert_allclose(values(page, "#slots .mark"), expected, atol=HALF_A_LEVEL)
+    assert seen.messages == []
+
+
 def test_odd_graphs_are_no_trouble(opened):
     seen = opened(graphs=strings(), show=range(7))
     for _ in range(7):

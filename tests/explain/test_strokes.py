@@ -21,7 +21,7 @@ def test_the_same_figure_gives_the_same_files(tmp_path):
 def test_clouds_are_seen_upright_and_from_the_side():
     places = np.array([[0, 0, 1.0], [0, 0, -1], [1, 0, 0], [-1, 0, 0]])
     seen = flat(places)
-    assert seen[0, 1] > 0.9  # the third coordinate points upwards
+    assert seen[0, 1] > 0.85  # the third coordinate points upwards
     assert seen[2, 0] > 0.7
     assert np.linalg.norm(seen, axis=1).max() <= 1
     plane = np.random.default_rng(0).normal(size=(4, 2))

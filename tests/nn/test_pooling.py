@@ -266,6 +266,13 @@ def test_the_maxima_of_the_activations_are_the_output(structure, anchors):
     assert_close(slots.amax(dim=2).flatten(1), pool(X, INDEX, dim_size=5))
 
 
+def test_maxima_and_means_of_the_activations_are_the_output_side_by_side():
+    pool = lfds.LFDSPool(4, "loop", readout="max+mean", counts=True).eval()
+    slots = pool.activations(X, INDEX)
+    both = torch.cat([slots.amax(dim=2), slots.mean(dim=2)], dim=2)
+    assert_close(both.flatten(1), pool(X, INDEX))
+
+
 def picked_slowly(slots):
     graphs, depth, num_slots, channels = slots.shape
     counts = torch.zeros(graphs, depth, num_slots)

@@ -47,7 +47,8 @@ from lfds.nn import GraphClassifier, NetworkSettings
 TRAINING = TrainingSettings()
 NETWORK = NetworkSettings(pool="loop")
 VALIDATION = CompareSpec().validation
-PATIENCE = 30
+# Half of all epochs: the rate falls towards the end, and the last gains come late.
+PATIENCE = TRAINING.epochs // 2
 
 
 class GraphEstimator(BaseEstimator, ABC):

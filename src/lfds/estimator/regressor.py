@@ -13,8 +13,10 @@ from lfds.data.graphset import GraphSet
 from lfds.estimator.base import GraphEstimator
 from lfds.estimator.graphs_in import Graphs
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
+from lfds.estimator.settings import network_settings
 from lfds.estimator.targets import amounts
 from lfds.experiment.objective import Objective, Regress
+from lfds.nn import NetworkSettings
 
 
 @final
@@ -23,7 +25,8 @@ class LFDSRegressor(RegressorMixin, GraphEstimator):
 
     Targets are standardised for the training, whose loss is the squared error, and given back in
     their own units. Options and attributes are those of :class:`lfds.LFDSClassifier`, except for
-    ``class_weight``, ``classes_`` and ``temperature_``.
+    ``class_weight``, ``classes_`` and ``temperature_``; the head of the network drops nothing,
+    unless ``options`` say so, because a squared error feels every value that is missing.
 
     >>> import numpy as np
     >>> sets = [np.random.default_rng(k).normal(size=(20, 2)) for k in range(40)]
@@ -69,6 +72,10 @@ class LFDSRegressor(RegressorMixin, GraphEstimator):
                 f"has {found[0]} targets for each graph, and the model {wanted[0]}", source="y"
             )
         return meaning.standardised(values), meaning, Regress()
+
+    def _network(self) -> NetworkSettings:
+        options = {"head_dropout": 0.0, **(self.options or {})}
+        return network_settings(self.structure, self.slots, self.reduction, options)
 
     def _kinds(self, targets: Tensor) -> NDArray[np.integer]:
         return np.zeros(len(targets), dtype=np.int64)

@@ -67,7 +67,7 @@ def need_several(labels: Labels) -> None:
     names = np.unique(labels)
     if len(names) < 2:
         raise DataError(
-            f"all {len(labels)} graphs are of class {quoted(names[0])}; "
+            f"all {len(labels)} graphs are of class {quoted(names[0].item())}; "
             "learning needs at least 2 classes: give labels, or other graphs",
             source="y",
         )
@@ -78,9 +78,8 @@ def positions(labels: Labels, classes: Labels) -> Tensor:
     strange = ~np.isin(labels, classes)
     if strange.any():
         shown = ", ".join(str(name) for name in classes[:10].tolist())
-        raise DataError(
-            f"label {quoted(labels[strange.argmax()])} is none of the classes {shown}", source="y"
-        )
+        first = labels[strange.argmax()].item()
+        raise DataError(f"label {quoted(first)} is none of the classes {shown}", source="y")
     return torch.from_numpy(np.searchsorted(classes, labels).astype(np.int64))
 
 

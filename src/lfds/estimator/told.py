@@ -103,7 +103,7 @@ def _bins(metrics: ClassMetrics) -> Table:
 
 def _shown(value: Any) -> str:
     if value is None:
-        return "none: a class has no graph here"
+        return "none: too few graphs, or a class without any"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 

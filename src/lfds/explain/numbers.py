@@ -48,6 +48,7 @@ def atlas_numbers(
             drawing=draw(pool.structure),
             mass=np.concatenate([seen[place][0] for seen in looks]),
             picks=np.concatenate([seen[place][1] for seen in looks]),
+            means=pool.readout == "max+mean",
         )
         for place, pool in enumerate(pools)
     )

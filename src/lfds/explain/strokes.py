@@ -18,7 +18,7 @@ from lfds.explain.record import GraphView, PoolView
 
 PAPER, INK, MUTED = "#fbfaf7", "#1d232b", "#646b75"
 EDGE, LOW, HIGH, LESS = "#c9c4ba", "#e9e6df", "#0b4a8f", "#b4531a"
-_TURN, _TILT = np.radians(35), np.radians(18)  # as the page looks at a cloud at first
+_TURN, _TILT = np.radians(35), np.radians(26)  # as the page looks at a cloud at first
 
 Values = NDArray[Any]
 

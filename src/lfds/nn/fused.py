@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from lfds.nn.bags import Bags, arrived, returned
+from lfds.nn.folded import can_fold, folded_layers
 from lfds.nn.mode import autocasts, is_traced, only_basic_operations
 
 # Tensors kept for the backward pass of each layer.
@@ -71,6 +72,8 @@ def fused_layers(
     Returns:
         The outputs of all layers side by side, and that of the last.
     """
+    if can_fold(layers):
+        return folded_layers(x, layers, bags)
     learned: list[Tensor] = []
     for weight, norm in layers:
         if norm.training and norm.num_batches_tracked is not None:

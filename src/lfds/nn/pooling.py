@@ -179,7 +179,7 @@ class LFDSPool(Aggregation):
         ptr: Tensor | None = None,
         dim_size: int | None = None,
     ) -> Float[Tensor, "graphs depth slots channels"]:
-        """What the slots hold after each latent layer; its maxima over the slots are the output.
+        """What the slots hold after each latent layer, of which the output keeps the maxima.
 
         Call it in evaluation mode: while training it drops slots and moves statistics, as the
         forward pass does.

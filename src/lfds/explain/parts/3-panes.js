@@ -1,7 +1,7 @@
 // The two pictures: a graph, turned in space where it has three coordinates, and the structure.
 const graphPane = document.getElementById("graph");
 const slotsPane = document.getElementById("slots");
-const view = { turn: 35, tilt: 18, places: [], structure: [], table: false, nodes: [], slots: [], dots: [], edges: null };
+const view = { turn: 35, tilt: 26, places: [], structure: [], table: false, nodes: [], slots: [], dots: [], edges: null };
 
 // Numbers beside those marks that stand out.
 function writeNumbers(pane, numbers, places) {

@@ -64,7 +64,7 @@ def draw_nodes(axes: Axes, graph: GraphView, values: Values, node: int | None) -
         places[:, 0],
         places[:, 1],
         s=area,
-        c=_shades(values, most(values)),
+        c=_shades(values, most(values), np.zeros(len(values), dtype=bool)),
         edgecolors=EDGE,
         linewidths=0.5,
         zorder=2,
@@ -97,7 +97,7 @@ def draw_slots(
         shapes: list[Any] = [Polygon(outline) for outline in drawing.outlines]
     else:
         shapes = [Circle(place, drawing.size) for place in drawing.places]
-    colors = _shades(values, most(values) if top is None else top)
+    colors = _shades(values, most(values) if top is None else top, pool.idle)
     width = 0.5 if whole else 0.2
     axes.add_collection(
         PatchCollection(shapes, facecolors=colors, edgecolors=EDGE, linewidths=width, zorder=2)
@@ -145,9 +145,11 @@ def _draw_basis(axes: Axes, basis: Values) -> None:
     )
 
 
-def _shades(values: Values, top: float) -> Values:
+def _shades(values: Values, top: float, idle: Values) -> Values:
+    """From pale to strong; what is idle begins at the colour of the paper."""
     part = np.clip(np.abs(values) / top if top > 0 else np.zeros(len(values)), 0, 1)[:, None]
-    shades: Values = (1 - part) * np.array(to_rgb(LOW)) + part * np.array(to_rgb(HIGH))
+    low = np.where(idle[:, None], to_rgb(PAPER), to_rgb(LOW))
+    shades: Values = (1 - part) * low + part * np.array(to_rgb(HIGH))
     return shades
 
 

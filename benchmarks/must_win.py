@@ -11,7 +11,7 @@ import gzip
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from lfds.data.parts.settings import Form, Task
+from lfds.data.parts.tasks import Form, Task
 from lfds.experiment import CompareSpec, compare
 from lfds.experiment.progress import Lines
 from lfds.experiment.spec import make_spec, read_options

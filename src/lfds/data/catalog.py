@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from lfds.data.errors import DataError, quoted
-from lfds.data.parts.settings import Form, Task
+from lfds.data.parts.tasks import Form, Task
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
@@ -89,7 +89,8 @@ def _pc_graphs(seed: int) -> "GraphSet":
 
 def _parts(task: "Task", form: "Form", larger: bool) -> BuiltIn:
     def make(seed: int) -> "GraphSet":
-        from lfds.data.parts import PartsSettings, parts
+        from lfds.data.parts.objects import parts
+        from lfds.data.parts.settings import PartsSettings
 
         return parts(PartsSettings(task=task, form=form, larger=larger, seed=seed))
 

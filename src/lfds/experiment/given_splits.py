@@ -89,7 +89,7 @@ def _laid_out(source: str, graphs: GraphSet, spec: CompareSpec) -> GivenSplits:
     folds = BUILT_IN[source].folds
     assert folds is not None
     if spec.graphs is not None:
-        raise SpecError(f"{source}: its folds need all of its {len(graphs)} graphs; drop --graphs")
+        raise SpecError(f"{source}: its folds need all of its graphs; drop --graphs")
     # One layout for all seeds, as with splits from files.
     return GivenSplits(folds(graphs, spec.folds, spec.seed, spec.validation))
 

@@ -1,5 +1,6 @@
-from lfds.data.parts import PartsSettings, parts
 from lfds.data.parts.folds import train_small_test_large
+from lfds.data.parts.objects import parts
+from lfds.data.parts.settings import PartsSettings
 from lfds.data.splits import stratified_folds
 
 

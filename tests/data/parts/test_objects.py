@@ -4,9 +4,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lfds.data.parts import PartsSettings, parts
 from lfds.data.parts.amounts import told
-from lfds.data.parts.objects import draw_object
+from lfds.data.parts.objects import draw_object, parts
+from lfds.data.parts.settings import PartsSettings
 from lfds.nn import Edges, GraphClassifier, NetworkSettings
 
 ALL = [

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from lfds.data.parts import PartsSettings
+from lfds.data.parts.settings import PartsSettings
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from lfds.data.parts.settings import PartsSettings, Task
+from lfds.data.parts.settings import PartsSettings
+from lfds.data.parts.tasks import Task
 
 Amounts = NDArray[np.int64]
 """``[kinds, kinds]``: parts with each left and right half."""

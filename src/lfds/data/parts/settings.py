@@ -1,11 +1,10 @@
 """How objects made of parts are drawn: which task, of which form, how hard."""
 
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveInt, model_validator
 
-Task = Literal["count", "share", "pairs"]
-Form = Literal["graph", "set"]
+from lfds.data.parts.tasks import Form, Task
 
 
 class PartsSettings(BaseModel):

@@ -3,7 +3,7 @@
 Run: python -m benchmarks.must_win RUN
 Goes on with the comparisons in the folder RUN, keeps their records (without curves) in
 results/must-win/records.jsonl.gz and writes the tables of docs/must-win.md.
-With --tables-only nothing is run: the tables are made from the records that are kept.
+With --as-it-is nothing is run: what is there is kept and shown, and the rest is a dash.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from lfds.experiment import CompareSpec, compare
 from lfds.experiment.progress import Lines
 from lfds.experiment.spec import make_spec, read_options
 from lfds.results.record import Curve, Record
+from lfds.results.store import read_records
 from lfds.results.table import table_of
 
 ROOT = Path(__file__).parents[1]
@@ -34,13 +35,10 @@ def specs() -> dict[str, CompareSpec]:
     return {"": make_spec(told), SUMS: make_spec(sums)}
 
 
-def run(folder: Path) -> list[Record]:
-    """Run what is missing, and return all records without their curves."""
-    records = []
+def run(folder: Path) -> None:
+    """Run what is missing."""
     for spec in specs().values():
-        found = compare(spec, folder, Lines()).records
-        records += [slim(record) for record in found]
-    return records
+        compare(spec, folder, Lines())
 
 
 def slim(record: Record) -> Record:
@@ -124,10 +122,11 @@ def write_page(records: Sequence[Record]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, nargs="?", default=Path("build/must-win"))
-    parser.add_argument("--tables-only", action="store_true")
+    parser.add_argument("--as-it-is", action="store_true")
     told = parser.parse_args()
-    if not told.tables_only:
-        keep(run(told.run))
+    if not told.as_it_is:
+        run(told.run)
+    keep(map(slim, read_records(told.run).records))
     write_page(kept())
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lfds import data, nn, testing
     from lfds.data import GraphSet, load_dataset
+    from lfds.estimator import LFDSClassifier, LFDSRegressor, load
+    from lfds.explain.atlas import atlas
     from lfds.nn import (
         STRUCTURES,
         Array,
@@ -25,20 +27,31 @@ __all__ = [
     "Array",
     "GraphSet",
     "Image",
+    "LFDSClassifier",
     "LFDSPool",
+    "LFDSRegressor",
     "LatentGraph",
     "LearnedGraph",
     "LearnedSpectrum",
     "Loop",
     "Sequence",
+    "atlas",
     "data",
+    "load",
     "load_dataset",
     "nn",
     "testing",
 ]
 
 _MODULES = {"data", "nn", "testing"}
-_DATA = {"GraphSet", "load_dataset"}
+_HOMES = {
+    "GraphSet": "lfds.data",
+    "LFDSClassifier": "lfds.estimator",
+    "LFDSRegressor": "lfds.estimator",
+    "atlas": "lfds.explain.atlas",
+    "load": "lfds.estimator",
+    "load_dataset": "lfds.data",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -46,7 +59,7 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return importlib.import_module(f"lfds.{name}")
     if name in __all__:
-        return getattr(importlib.import_module("lfds.data" if name in _DATA else "lfds.nn"), name)
+        return getattr(importlib.import_module(_HOMES.get(name, "lfds.nn")), name)
     raise AttributeError(f"module 'lfds' has no attribute {name!r}; it offers {', '.join(__all__)}")
 
 

@@ -8,8 +8,11 @@ import typer
 from lfds import __version__
 from lfds.data.commands import app as data_app
 from lfds.data.errors import DataError
+from lfds.estimator.commands import evaluate, export, fit, predict
 from lfds.experiment.commands import ManyValues, compare
-from lfds.experiment.errors import SpecError
+from lfds.experiment.errors import DivergedError, SpecError
+from lfds.explain.commands import explain
+from lfds.explain.errors import ExplainError
 from lfds.report.commands import report
 from lfds.results.errors import ResultsError
 
@@ -21,6 +24,11 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.command("compare", cls=ManyValues)(compare)
+app.command("fit", cls=ManyValues)(fit)
+app.command("predict")(predict)
+app.command("evaluate")(evaluate)
+app.command("export")(export)
+app.command("explain", cls=ManyValues)(explain)
 app.command("report")(report)
 
 
@@ -43,6 +51,6 @@ def main() -> None:
     """Run the command; what a user can cause is one line on stderr and exit code 2."""
     try:
         app()
-    except (DataError, ResultsError, SpecError) as error:
+    except (DataError, DivergedError, ExplainError, ResultsError, SpecError) as error:
         typer.echo(f"lfds: {error}", err=True)
         sys.exit(2)

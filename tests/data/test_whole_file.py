@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from lfds.data import DataError
-from lfds.data.whole_file import whole_folder, write_whole
+from lfds.data.whole_file import whole_folder, whole_text, write_whole
 
 PART = {"part"}.__contains__
 
@@ -109,3 +109,23 @@ def test_a_folder_that_cannot_step_aside_leaves_nothing_behind(tmp_path, monkeyp
     with pytest.raises(DataError, match="cannot be written"), whole_folder(Path(), ours=PART) as f:
         (f / "part").write_text("new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["part"]
+
+
+def test_a_text_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "out.csv"
+    with whole_text(path) as file:
+        file.write("a\n")
+        assert not path.exists()
+    assert path.read_text() == "a\n"
+    with pytest.raises(UnicodeEncodeError), whole_text(path) as file:
+        print("half", "\ud800", file=file)
+    assert path.read_text() == "a\n"
+    assert [entry.name for entry in path.parent.iterdir()] == ["out.csv"]
+
+
+def test_a_text_that_cannot_be_written_says_so(tmp_path):
+    with pytest.raises(DataError, match="is a folder, where a file"), whole_text(tmp_path):
+        pass
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be written"), whole_text(tmp_path / "file" / "x"):
+        pass

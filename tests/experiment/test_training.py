@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
 from lfds.data.encodings.encoder import Encoder
 from lfds.experiment.errors import DivergedError
+from lfds.experiment.objective import Regress
 from lfds.experiment.spec import TrainingSettings
 from lfds.experiment.training import Training, batches, evaluate
 from lfds.nn import GraphClassifier, NetworkSettings
@@ -96,3 +99,50 @@ def test_batches_hold_every_graph_once_and_none_is_alone(count, size):
     assert torch.equal(torch.cat([part.y for part in parts]), encoded.y[:count])
     assert all(len(part) > 1 for part in parts) or count == 1
     assert all(len(part) <= size for part in parts) or size == 2
+
+
+def watched_as(scores, patience):
+    """Return how many epochs are run when the watched graphs score like this."""
+    training = make(settings=SETTINGS.model_copy(update={"epochs": len(scores)}))
+    training._patience = patience
+    training._epoch = lambda epoch: (
+        training._keep_if_best(epoch, scores[epoch], 1.0),
+        training.progress.loss.append(1.0),
+        training.progress.watched.append(scores[epoch]),
+        training.progress.watched_loss.append(1.0),
+    )
+    training.run(lambda _: None)
+    return training.progress.epochs
+
+
+def test_patience_counts_epochs_since_the_best():
+    scores = [0.1, 0.5, 0.4, 0.4, 0.6, 0.5, 0.5, 0.5, 0.9]
+    assert watched_as(scores, 1) == 3
+    assert watched_as(scores, 3) == 8
+    assert watched_as(scores, 4) == 9
+    assert make()._patience == SETTINGS.epochs
+
+
+def test_without_watched_graphs_the_last_epoch_is_the_best():
+    encoded = Encoder().fit(graphs()).transform(graphs())
+    training = make()
+    training = Training(training.model, encoded, None, SETTINGS, 0, ("test",))
+    training.run(lambda _: None)
+    seen = training.progress
+    assert seen.best == SETTINGS.epochs - 1
+    assert seen.watched == seen.train
+    assert torch.equal(
+        torch.cat([value.double().flatten() for value in training.best.values()]), weights(training)
+    )
+
+
+def test_quantities_are_learned_too():
+    encoded = Encoder().fit(graphs()).transform(graphs())
+    encoded = replace(encoded, y=encoded.y.float()[:, None], classes=())
+    settings = SETTINGS.model_copy(update={"epochs": 25})
+    model = GraphClassifier(encoded.x.shape[1], 1, make().model.settings)
+    training = Training(model, encoded, encoded, settings, 0, ("test",), objective=Regress())
+    training.run(lambda _: None)
+    seen = training.progress
+    assert seen.watched_loss[seen.best] < 0.5 * seen.watched_loss[0]
+    assert seen.watched[-1] == -seen.watched_loss[-1]

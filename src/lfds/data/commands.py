@@ -60,15 +60,10 @@ def show(
     ] = False,
 ) -> None:
     """Show what a dataset is like, what it lacks, and whether it is as published."""
-    from lfds.data.sources import load_dataset, read_any
+    from lfds.data.sources import open_source
 
-    with reading(dataset):
-        is_path = dataset not in TU_DATASETS and dataset not in BUILT_IN and Path(dataset).exists()
-    if is_path or target is not None or skip_bad:
-        bad: Bad = "skip" if skip_bad else "stop"
-        _print_summary(read_any(dataset, target=target, bad=bad))
-    else:
-        _print_summary(load_dataset(dataset, root))
+    bad: Bad = "skip" if skip_bad else "stop"
+    _print_summary(open_source(dataset, root, target=target, bad=bad))
 
 
 @app.command("prepare")

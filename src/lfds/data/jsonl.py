@@ -1,6 +1,7 @@
 """Graphs as JSON lines: one graph per line, checked by line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Annotated
@@ -72,16 +73,48 @@ def read_jsonl(path: str | PathLike[str], *, seed: int | None = 0) -> GraphSet:
         seed: Root of the random order of the nodes of each graph; ``None`` leaves them.
     """
     file = Path(path)
-    lines: dict[int, Line] = {}
+    lines = dict(_numbered(file))
+    if not lines:
+        raise DataError("is empty; it needs one graph per line", source=file)
+    _check_alike(lines, file, {})
+    y = None if next(iter(lines.values())).label is None else _targets(lines.values())
+    graphs = not_yet_encoded(_gathered(list(lines.values()), y, _name(file)))
+    return graphs if seed is None else with_shuffled_nodes(graphs, seed)
+
+
+def stream_jsonl(path: str | PathLike[str], *, most: int) -> Iterator[tuple[list[int], GraphSet]]:
+    """Read some graphs at a time, without their targets, each piece with the lines it is from.
+
+    A file of any length is read in the memory of a piece. What is wrong in a line is known when
+    its piece is reached.
+
+    Args:
+        path: The file, as :func:`read_jsonl` takes it.
+        most: Graphs of a piece, at most.
+    """
+    file = Path(path)
+    known: dict[str, tuple[str, int]] = {}
+    numbered = (
+        (number, line.model_copy(update={"label": None})) for number, line in _numbered(file)
+    )
+    empty = True
+    while lines := dict(islice(numbered, most)):
+        empty = False
+        _check_alike(lines, file, known)
+        yield list(lines), not_yet_encoded(_gathered(list(lines.values()), None, _name(file)))
+    if empty:
+        raise DataError("is empty; it needs one graph per line", source=file)
+
+
+def _name(file: Path) -> str:
+    return file.name.split(".")[0] or "graphs"
+
+
+def _numbered(file: Path) -> Iterator[tuple[int, Line]]:
     with reading(file), file.open("rb") as content:
         for number, text in enumerate(content, start=1):
             if text.strip():
-                lines[number] = _parsed(text, file, number)
-    if not lines:
-        raise DataError("is empty; it needs one graph per line", source=file)
-    _check_alike(lines, file)
-    graphs = not_yet_encoded(_gathered(list(lines.values()), file.name.split(".")[0] or "graphs"))
-    return graphs if seed is None else with_shuffled_nodes(graphs, seed)
+                yield number, _parsed(text, file, number)
 
 
 def _parsed(text: bytes, file: Path, number: int) -> Line:
@@ -117,9 +150,14 @@ def _disagreement(line: Line) -> str | None:
     return None
 
 
-def _check_alike(lines: dict[int, Line], file: Path) -> None:
-    """Raise unless all lines know the same things in the same width."""
-    first: dict[str, tuple[str, int]] = {}
+def _check_alike(lines: dict[int, Line], file: Path, first: dict[str, tuple[str, int]]) -> None:
+    """Raise unless all lines know the same things in the same width.
+
+    Args:
+        lines: By their numbers.
+        file: For the message.
+        first: What earlier lines were found to know, and where; is added to.
+    """
     for number, line in lines.items():
         for key, kind in _kinds(line):
             wanted, there = first.setdefault(key, (kind, number))
@@ -143,7 +181,11 @@ def _kinds(line: Line) -> Iterator[tuple[str, str]]:
         yield "label", _LABEL_KINDS[type(line.label)]
 
 
-def _gathered(lines: list[Line], name: str) -> GraphSet:
+def _targets(lines: Iterable[Line]) -> Given:
+    return np.array([line.label for line in lines])
+
+
+def _gathered(lines: list[Line], y: Given | None, name: str) -> GraphSet:
     sizes = [line.size or 0 for line in lines]
     first = np.cumsum([0, *sizes[:-1]])
     edges, known = [], []
@@ -156,7 +198,7 @@ def _gathered(lines: list[Line], name: str) -> GraphSet:
     return graphs_from_arrays(
         sizes,
         np.concatenate(edges, axis=1),
-        None if lines[0].label is None else np.array([line.label for line in lines]),
+        y,
         attributes=_rows([row for line in lines for row in line.features or []]),
         labels=_rows([value for line in lines for value in line.labels or []]),
         edge_attributes=_rows(known),

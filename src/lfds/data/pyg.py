@@ -11,16 +11,20 @@ from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 
 
-def graphs_from_pyg(graphs: Iterable[Data], *, name: str = "graphs") -> GraphSet:
+def graphs_from_pyg(
+    graphs: Iterable[Data], *, name: str = "graphs", targets: bool = True
+) -> GraphSet:
     """Make a set of PyG graphs.
 
-    ``x`` becomes attributes and features, ``edge_attr`` edge attributes, ``y`` one target per
-    graph; ``labels`` and ``edge_labels`` are taken where :func:`graphs_to_pyg` left them.
+    ``x`` becomes attributes and features, ``edge_attr`` edge attributes, ``pos`` coordinates for
+    drawing, ``y`` one target per graph; ``labels`` and ``edge_labels`` are taken where
+    :func:`graphs_to_pyg` left them.
     Repeated edges are left out and counted.
 
     Args:
         graphs: A list of ``Data``, or a PyG dataset.
         name: What the set is called.
+        targets: Whether ``y`` is read; without, whatever it holds is passed over.
     """
     items = list(graphs)
     if not items:
@@ -33,11 +37,12 @@ def graphs_from_pyg(graphs: Iterable[Data], *, name: str = "graphs") -> GraphSet
     return graphs_from_arrays(
         sizes,
         torch.cat(edges, dim=1),
-        _stacked(items, "y"),
+        _stacked(items, "y") if targets else None,
         attributes=_stacked(items, "x"),
         labels=_stacked(items, "labels"),
         edge_attributes=_stacked(items, "edge_attr"),
         edge_labels=_stacked(items, "edge_labels"),
+        coordinates=_stacked(items, "pos"),
         name=name,
     )
 
@@ -58,6 +63,7 @@ def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
     for name, table, counts in (
         ("x", features, sizes),
         ("labels", graphs.labels, sizes),
+        ("pos", graphs.coordinates, sizes),
         ("edge_attr", graphs.edge_attributes, edge_counts),
         ("edge_labels", graphs.edge_labels, edge_counts),
     ):

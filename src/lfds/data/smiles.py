@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -47,19 +48,12 @@ def read_smiles(
     molecules: list[Mol] = []
     targets: list[Cell] = []
     skipped = 0
-    for line, text, value in _rows(file, smiles, target):
-        molecule = molecule_from(text)
-        if molecule is not None:
-            molecules.append(molecule)
-            targets.append((line, value))
-        elif bad == "skip":
+    for line, molecule, value in _molecules(file, smiles, target, bad):
+        if molecule is None:
             skipped += 1
         else:
-            raise DataError(
-                f"{quoted(text)} is no valid SMILES; mend it, or skip such lines",
-                source=file,
-                line=line,
-            )
+            molecules.append(molecule)
+            targets.append((line, value))
     if not molecules:
         raise DataError("holds no molecule", source=file)
     # A column to predict has no empty cells: they are empty only where there is no such column.
@@ -71,13 +65,56 @@ def read_smiles(
     return graphs if seed is None else with_shuffled_nodes(graphs, seed)
 
 
-def _rows(file: Path, smiles: str, target: str | None) -> Iterator[tuple[int, str, str]]:
+def stream_smiles(
+    path: str | PathLike[str], *, most: int, smiles: str = "smiles", bad: Bad = "stop"
+) -> Iterator[tuple[list[int], GraphSet]]:
+    """Read some molecules at a time, without targets, each piece with the lines it is from.
+
+    Other columns, as many as there are, are passed over.
+
+    Args:
+        path: A CSV file with a header.
+        most: Molecules of a piece, at most.
+        smiles: Header of the column with SMILES, in any case.
+        bad: Whether a SMILES that cannot be read stops everything, or is skipped.
+    """
+    choice(bad, get_args(Bad), "bad")
+    file = Path(path)
+    read = _molecules(file, smiles, None, bad, targets=False)
+    sound = ((line, molecule) for line, molecule, _ in read if molecule is not None)
+    empty = True
+    while piece := list(islice(sound, most)):
+        empty = False
+        graphs = graphs_of_molecules([molecule for _, molecule in piece], None, file.stem)
+        yield [line for line, _ in piece], not_yet_encoded(graphs)
+    if empty:
+        raise DataError("holds no molecule", source=file)
+
+
+def _molecules(
+    file: Path, smiles: str, target: str | None, bad: Bad, *, targets: bool = True
+) -> "Iterator[tuple[int, Mol | None, str]]":
+    """Yield line, molecule and target of each row; no molecule where a bad one is skipped."""
+    for line, text, value in _rows(file, smiles, target, targets):
+        molecule = molecule_from(text)
+        if molecule is None and bad == "stop":
+            raise DataError(
+                f"{quoted(text)} is no valid SMILES; mend it, or skip such lines",
+                source=file,
+                line=line,
+            )
+        yield line, molecule, value
+
+
+def _rows(
+    file: Path, smiles: str, target: str | None, targets: bool
+) -> Iterator[tuple[int, str, str]]:
     """Yield line, SMILES and target of each row of the file."""
     try:
         with reading(file), file.open(encoding="utf-8-sig", newline="") as content:
             reader = csv.reader(content, strict=True)
             header = next(reader, [])
-            column, wanted = _columns(header, smiles, target, file)
+            column, wanted = _columns(header, smiles, target, file, targets)
             for row in reader:
                 if not row:
                     continue
@@ -100,7 +137,7 @@ def _rows(file: Path, smiles: str, target: str | None) -> Iterator[tuple[int, st
 
 
 def _columns(
-    header: Sequence[str], smiles: str, target: str | None, file: Path
+    header: Sequence[str], smiles: str, target: str | None, file: Path, targets: bool
 ) -> tuple[int, int | None]:
     names = [name.strip().lower() for name in header]
     if smiles.lower() not in names:
@@ -110,6 +147,8 @@ def _columns(
             line=1,
         )
     column = names.index(smiles.lower())
+    if not targets:
+        return column, None
     if target is not None:
         if target.lower() not in names:
             raise DataError(f"has no column {quoted(target)}", source=file, line=1)

@@ -86,6 +86,28 @@ def read_any(
         return _read(place, seed)
 
 
+def open_source(
+    source: str,
+    root: str | os.PathLike[str] = "data",
+    *,
+    target: str | None = None,
+    bad: Bad = "stop",
+) -> GraphSet:
+    """Return the graphs of a name or a path, whichever ``source`` is.
+
+    Args:
+        source: What :func:`load_dataset` or :func:`read_any` takes.
+        root: Where datasets known by name are kept.
+        target: The column to predict, of a .csv file that has several.
+        bad: What a SMILES that cannot be read does to a .csv file.
+    """
+    with reading(source):
+        there = source not in TU_DATASETS and source not in BUILT_IN and Path(source).exists()
+    if there or target is not None or bad != "stop":
+        return read_any(source, target=target, bad=bad)
+    return load_dataset(source, root)
+
+
 def _read(place: Path, seed: int) -> GraphSet:
     if not place.exists():
         raise DataError("is not there", source=place)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
+from typing import TextIO, cast
 
 from lfds.data.errors import DataError, quoted
 
@@ -29,6 +30,33 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 @contextmanager
+def whole_text(path: Path) -> Iterator[TextIO]:
+    """Give a text file beside ``path`` that takes its place when the block ends well."""
+    beside = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise DataError("is a folder, where a file is to be written", source=path)
+        with NamedTemporaryFile(
+            "w",
+            prefix=f".{path.name}-",
+            dir=path.parent,
+            delete=False,
+            encoding="utf-8",
+            newline="",
+        ) as file:
+            beside = Path(file.name)
+            yield cast(TextIO, file)
+        beside.chmod(0o644)
+        os.replace(beside, path)
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror})", source=path) from error
+    finally:
+        if beside is not None:
+            beside.unlink(missing_ok=True)
+
+
+@contextmanager
 def whole_folder(path: Path, *, ours: Callable[[str], bool]) -> Iterator[Path]:
     """Give an empty folder beside ``path`` that takes its place when the block ends well.
 
@@ -37,7 +65,7 @@ def whole_folder(path: Path, *, ours: Callable[[str], bool]) -> Iterator[Path]:
         ours: Whether a file of this name is one the caller writes, and may be replaced.
     """
     try:
-        _check_nothing_is_lost(path, ours)
+        check_nothing_is_lost(path, ours)
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(mkdtemp(prefix=f".{path.name}-", dir=path.parent))
     except OSError as error:
@@ -52,7 +80,8 @@ def whole_folder(path: Path, *, ours: Callable[[str], bool]) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
+def check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
+    """Raise if writing a folder at ``path`` would delete files that are not ``ours``."""
     if not path.exists():
         return
     if not path.is_dir():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lfds.experiment.comparison import Result, Watcher
     from lfds.experiment.engine import Engine
 
-_MANY = ("--data", "--pool", "--encoding", "--option", "--splits")
+_MANY = ("--data", "--pool", "--encoding", "--option", "--splits", "--structure", "--pick")
 
 
 class ManyValues(TyperCommand):
@@ -94,7 +94,7 @@ def compare(
         "preset": preset,
         "network": network,
         "encoding": None if encoding is None else _encoding(encoding),
-        "options": None if option is None else _network_options(option),
+        "options": None if option is None else network_options(option),
         "folds": folds,
         "splits": splits,
         "validation": validation,
@@ -171,7 +171,7 @@ def _encoding(names: list[str]) -> Any:
     return {"structure": structure}
 
 
-def _network_options(settings: list[str]) -> dict[str, Any]:
+def network_options(settings: list[str]) -> dict[str, Any]:
     """Read ``slots=16``; a value is JSON where it can be, and a word where it cannot."""
     read: dict[str, Any] = {}
     for setting in settings:

@@ -106,6 +106,11 @@ def encoding_for(graphs: GraphSet, spec: CompareSpec) -> EncodingSettings:
     """Return what the nodes of a set are known by."""
     if isinstance(spec.encoding, EncodingSettings):
         return spec.encoding
+    return automatic_encoding(graphs)
+
+
+def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
+    """Return labels and attributes, and random walks where the graphs have neither."""
     known = graphs.labels.shape[1] + graphs.attributes.shape[1] > 0
     return EncodingSettings(structure=() if known else (RWSE(),))
 
@@ -151,7 +156,8 @@ def content_of(graphs: GraphSet) -> str:
     digest = hashlib.sha256(repr((graphs.name, graphs.classes, graphs.label_values)).encode())
     for entry in fields(graphs):
         value = getattr(graphs, entry.name)
-        if isinstance(value, Tensor):
+        # Coordinates are for drawing: no network sees them.
+        if isinstance(value, Tensor) and entry.name != "coordinates":
             digest.update(f"{entry.name} {value.dtype} {tuple(value.shape)}".encode())
             digest.update(np.ascontiguousarray(value.numpy()).data)
     return digest.hexdigest()[:24]

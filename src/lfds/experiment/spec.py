@@ -173,7 +173,7 @@ def make_spec(options: Mapping[str, Any]) -> CompareSpec:
     try:
         return CompareSpec.model_validate({**PRESETS[preset], **given})
     except ValidationError as error:
-        raise SpecError(_one_line(error)) from error
+        raise SpecError(one_line(error, CompareSpec.model_fields)) from error
 
 
 def read_options(path: Path) -> dict[str, Any]:
@@ -197,10 +197,11 @@ def nearest(name: str, known: Mapping[str, Any]) -> str:
     return f"{hint}choose from {', '.join(known)}"
 
 
-def _one_line(error: ValidationError) -> str:
+def one_line(error: ValidationError, known: Mapping[str, Any]) -> str:
+    """Return what is wrong with some settings; ``known`` are the names there are."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
-        return f"no option is called {where!r}; {nearest(where, CompareSpec.model_fields)}"
+        return f"no option is called {where!r}; {nearest(where, known)}"
     message = first["msg"].removeprefix("Value error, ")
     return f"{where}: {message}, not {first['input']!r}" if where else message

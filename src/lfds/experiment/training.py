@@ -7,11 +7,11 @@ from typing import Any, final
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from lfds.data.batch import Batch
 from lfds.data.graphset import GraphSet
 from lfds.experiment.errors import DivergedError
+from lfds.experiment.objective import Classify, Objective
 from lfds.experiment.schedule import learning_rate
 from lfds.experiment.spec import TrainingSettings
 from lfds.nn import Edges, GraphClassifier
@@ -27,9 +27,9 @@ class Progress:
 
     Attributes:
         loss: Mean training loss of each epoch.
-        train: Accuracy on the training graphs while they were trained on.
-        watched: Accuracy on the watched graphs after each epoch.
-        watched_loss: Their mean cross-entropy.
+        train: Score of the training graphs while they were trained on; accuracy for classes.
+        watched: Score of the watched graphs after each epoch.
+        watched_loss: Their mean loss.
         best: The epoch whose weights are kept, counted from 0; -1 before the first.
         seconds: Time spent so far.
     """
@@ -48,7 +48,7 @@ class Progress:
 
     @property
     def best_score(self) -> tuple[float, float]:
-        """What makes an epoch better than another: its accuracy, then a lower loss."""
+        """What makes an epoch better than another: its score, then a lower loss."""
         return self.watched[self.best], -self.watched_loss[self.best]
 
 
@@ -62,23 +62,31 @@ class Training:
     Args:
         model: What is fitted.
         train: The graphs it is fitted on, encoded.
-        watched: The graphs it is evaluated on after each epoch, encoded.
+        watched: The graphs it is evaluated on after each epoch, encoded. With ``None`` the epochs
+            are judged by the training graphs, and the last one counts as the best.
         settings: How it is fitted.
         seed: Root of the random streams.
         scope: What distinguishes these streams from those of other trainings.
+        objective: What it is after.
+        patience: Stop when this many epochs in a row were no better than the best; never by
+            default.
     """
 
     def __init__(
         self,
         model: GraphClassifier,
         train: GraphSet,
-        watched: GraphSet,
+        watched: GraphSet | None,
         settings: TrainingSettings,
         seed: int,
         scope: Scope,
+        *,
+        objective: Objective | None = None,
+        patience: int | None = None,
     ) -> None:
         self.model = model
         self.settings = settings
+        self.objective: Objective = Classify() if objective is None else objective
         self.progress = Progress()
         self.best: Weights = {}
         rate, decay = settings.learning_rate, settings.weight_decay
@@ -87,14 +95,20 @@ class Training:
         )
         self._train, self._watched = train, watched
         self._seed, self._scope = seed, scope
+        self._patience = settings.epochs if patience is None else patience
 
     def run(self, after_epoch: Callable[["Training"], None]) -> None:
-        """Train all epochs that are left, telling after each."""
-        while self.progress.epochs < self.settings.epochs:
+        """Train all epochs that are left, telling after each; fewer where patience ends."""
+        while self._goes_on():
             begin = time.perf_counter()
             self._epoch(self.progress.epochs)
             self.progress.seconds += time.perf_counter() - begin
             after_epoch(self)
+
+    def _goes_on(self) -> bool:
+        seen = self.progress
+        without_gain = seen.epochs - 1 - seen.best
+        return seen.epochs < self.settings.epochs and without_gain < self._patience
 
     def _epoch(self, epoch: int) -> None:
         rate = self.settings
@@ -104,38 +118,34 @@ class Training:
             )
         order = torch.Generator().manual_seed(self._stream("order", epoch))
         torch.manual_seed(self._stream("dropout", epoch))
-        loss, accuracy = self._pass(order, epoch)
-        watched, watched_loss = evaluate(self.model, self._watched, self.settings.batch_size)
+        loss, score = self._pass(order, epoch)
+        watched, watched_loss = self._judged(score, loss)
         self._keep_if_best(epoch, watched, watched_loss)
         self.progress.loss.append(loss)
-        self.progress.train.append(accuracy)
+        self.progress.train.append(score)
         self.progress.watched.append(watched)
         self.progress.watched_loss.append(watched_loss)
 
     def _pass(self, order: torch.Generator, epoch: int) -> tuple[float, float]:
-        self.model.train()
-        total, right = 0.0, 0
         rows = torch.randperm(len(self._train), generator=order)
-        for batch in batches(self._train, rows, self.settings.batch_size):
-            logits = logits_of(self.model, batch)
-            loss = cross_entropy(logits, batch.y) + self.model.penalty()
-            value = loss.item()
-            if not torch.isfinite(loss):
-                raise DivergedError(
-                    f"the loss became {value} in epoch {epoch + 1}; "
-                    f"a lower learning rate than {self.settings.learning_rate} may help"
-                )
-            self.optimizer.zero_grad()
-            loss.backward()
-            self.optimizer.step()
-            total += value * len(batch)
-            right += int((logits.argmax(dim=1) == batch.y).sum())
-        return total / len(rows), right / len(rows)
+        parts = batches(self._train, rows, self.settings.batch_size)
+        try:
+            return train_pass(self.model, parts, self.optimizer, self.objective)
+        except DivergedError as error:
+            raise DivergedError(
+                f"{error} in epoch {epoch + 1}; "
+                f"a lower learning rate than {self.settings.learning_rate} may help"
+            ) from None
 
-    def _keep_if_best(self, epoch: int, accuracy: float, loss: float) -> None:
-        """Keep the weights of the best epoch: by accuracy, then by loss, then the earliest."""
+    def _judged(self, score: float, loss: float) -> tuple[float, float]:
+        if self._watched is None:
+            return score, loss
+        return evaluate(self.model, self._watched, self.settings.batch_size, self.objective)
+
+    def _keep_if_best(self, epoch: int, score: float, loss: float) -> None:
+        """Keep the weights of the best epoch: by score, then by loss, then the earliest."""
         seen = self.progress
-        if seen.best < 0 or (accuracy, -loss) > seen.best_score:
+        if self._watched is None or seen.best < 0 or (score, -loss) > seen.best_score:
             seen.best = epoch
             self.best = {name: value.clone() for name, value in self.model.state_dict().items()}
 
@@ -143,19 +153,46 @@ class Training:
         return seed_for(self._seed, *self._scope, purpose, epoch)
 
 
-def evaluate(model: GraphClassifier, graphs: GraphSet, batch_size: int) -> tuple[float, float]:
-    """Return accuracy and mean cross-entropy on some graphs."""
+def train_pass(
+    model: GraphClassifier,
+    parts: Iterator[Batch],
+    optimizer: torch.optim.Optimizer,
+    objective: Objective,
+) -> tuple[float, float]:
+    """Take one step for each batch; return the mean loss and the mean score on the way."""
+    model.train()
+    total, good, count = 0.0, 0.0, 0
+    for batch in parts:
+        outputs = outputs_of(model, batch)
+        loss = objective.loss(outputs, batch.y) + model.penalty()
+        value = loss.item()
+        if not torch.isfinite(loss):
+            raise DivergedError(f"the loss became {value}")
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += value * len(batch)
+        good += objective.total_score(outputs.detach(), batch.y)
+        count += len(batch)
+    return total / count, good / count
+
+
+def evaluate(
+    model: GraphClassifier, graphs: GraphSet, batch_size: int, objective: Objective | None = None
+) -> tuple[float, float]:
+    """Return mean score and mean loss on some graphs: accuracy and cross-entropy by default."""
     model.eval()
-    right, loss = 0, 0.0
+    judge: Objective = Classify() if objective is None else objective
+    good, loss = 0.0, 0.0
     with torch.no_grad():
         for batch in batches(graphs, torch.arange(len(graphs)), batch_size):
-            logits = logits_of(model, batch)
-            right += int((logits.argmax(dim=1) == batch.y).sum())
-            loss += cross_entropy(logits, batch.y, reduction="sum").item()
+            outputs = outputs_of(model, batch)
+            good += judge.total_score(outputs, batch.y)
+            loss += judge.total_loss(outputs, batch.y)
     # Records hold numbers only: a model that sees infinities loses against every other.
     worst = torch.finfo(torch.float32).max
     mean = loss / len(graphs)
-    return right / len(graphs), mean if mean < worst else worst
+    return good / len(graphs), mean if mean < worst else worst
 
 
 def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
@@ -171,8 +208,8 @@ def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
         yield graphs.batch(part)
 
 
-def logits_of(model: GraphClassifier, batch: Batch) -> Tensor:
-    """Return what the model makes of a batch, ``[graphs, classes]``."""
-    logits: Any = model(batch.x, batch.ptr, Edges.from_rows(batch.edge_ptr, batch.edge_dst))
-    assert isinstance(logits, Tensor)
-    return logits
+def outputs_of(model: GraphClassifier, batch: Batch) -> Tensor:
+    """Return what the model makes of a batch, ``[graphs, outputs]``."""
+    outputs: Any = model(batch.x, batch.ptr, Edges.from_rows(batch.edge_ptr, batch.edge_dst))
+    assert isinstance(outputs, Tensor)
+    return outputs

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from lfds.nn.bags import Bags, arrived, returned
+from lfds.nn.folded import can_fold, folded_layers
 from lfds.nn.mode import autocasts, is_traced, only_basic_operations
 
 # Tensors kept for the backward pass of each layer.
@@ -71,6 +72,8 @@ def fused_layers(
     Returns:
         The outputs of all layers side by side, and that of the last.
     """
+    if can_fold(layers):
+        return folded_layers(x, layers, bags)
     learned: list[Tensor] = []
     for weight, norm in layers:
         if norm.training and norm.num_batches_tracked is not None:
@@ -140,7 +143,7 @@ class _FusedLayers(torch.autograd.Function):
 
 
 def _unnormed(
-    grad: Tensor, saved: Sequence[Tensor], bags: Bags, training: bool, eps: float
+    grad: Tensor, saved: Sequence[Any], bags: Bags, training: bool, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """From the gradient of what comes out of a layer to those of its products and its norm."""
     _, _, scale, active, *norm, silence = saved

@@ -158,6 +158,17 @@ class Encoder:
         return graphs.with_features(x if x.shape[1] else torch.ones(graphs.num_nodes, 1))
 
     @property
+    def label_values(self) -> tuple[tuple[int, ...], ...]:
+        """For each column of labels the values it was fitted on, rising."""
+        return self._known().labels.values
+
+    @property
+    def attribute_scales(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """What is taken from each column of attributes, and what it is divided by then."""
+        columns = self._known().attributes
+        return columns.means, columns.scales
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What each column of the features means."""
         fitted = self._known()

@@ -1,0 +1,166 @@
+"""How fast a fitted model predicts, beside the very same model in a plain PyG loop.
+
+Both sides hold the graphs in memory in their own form and end with class probabilities; the PyG
+side is spared the encoding of the nodes. Before the race both are shown to say the same. They run
+in turns, ratios are taken within a round, and processor time of one thread is counted.
+
+Run as: python -m benchmarks.predict FOLDER [NAME ...]; writes PREDICT.md here.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.loader import DataLoader
+from torch_geometric.utils import to_dense_batch
+
+import lfds
+from benchmarks.pyg_network import WIDTH, Net, normed
+from lfds.data import GraphSet
+from lfds.nn import GraphClassifier
+
+SLOTS = 64
+ROUNDS = 15
+BATCHES = (32, 128, 512)
+
+
+class LoopLayer(nn.Module):
+    """A graph convolution on a circle of slots."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own = nn.Linear(WIDTH, WIDTH, bias=False)
+        self.sent = nn.Linear(WIDTH, WIDTH, bias=False)
+        self.own_f, self.sent_f = normed(WIDTH), normed(WIDTH)
+
+    def forward(self, slots: Tensor) -> Tensor:
+        own = self.own_f(self.own(slots).flatten(0, 1)).view_as(slots)
+        sent = self.sent_f(self.sent(slots).flatten(0, 1)).view_as(slots)
+        return own + sent.roll(1, dims=1) + sent.roll(-1, dims=1)
+
+
+class LoopPool(nn.Module):
+    """The latent loop as one writes it with PyG: pad, multiply, mask."""
+
+    out_channels = 2 * WIDTH
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.anchors = nn.Parameter(torch.empty(SLOTS, WIDTH))
+        self.layers = nn.ModuleList([LoopLayer(), LoopLayer()])
+
+    def forward(self, x: Tensor, data: Data) -> Tensor:
+        nodes, mask = to_dense_batch(x, data.batch)
+        share = (nodes @ self.anchors.T).softmax(dim=-1) * mask[:, :, None]
+        slots = share.transpose(1, 2) @ nodes / mask.sum(dim=1)[:, None, None]
+        vectors = []
+        for layer in self.layers:
+            slots = layer(slots)
+            vectors.append(slots.amax(dim=1))
+        return torch.cat(vectors, dim=1)
+
+
+def copy_pair(
+    own: nn.Linear, sent: nn.Linear, own_f: nn.Module, sent_f: nn.Module, ours: nn.Module
+) -> None:
+    """Our layers hold both transforms in one matrix, and both norms in one."""
+    for half, linear, f in ((0, own, own_f), (1, sent, sent_f)):
+        linear.weight.data = ours.transforms.weight.data.chunk(2)[half].clone()
+        norm = ours.activation.norm
+        for name in ("weight", "bias", "running_mean", "running_var"):
+            getattr(f[1], name).data = getattr(norm, name).data.chunk(2)[half].clone()
+
+
+def same_in_pyg(network: GraphClassifier) -> Net:
+    """Return the network with the same weights, as a user of PyG would write it."""
+    net = Net(network.features, network.classes, LoopPool())
+    pool = network.pool.pool
+    pairs = [*zip(net.convs, network.base.layers, strict=True)]
+    pairs += [*zip(net.pool.layers, pool.layers, strict=True)]
+    for theirs, ours in pairs:
+        copy_pair(theirs.own, theirs.sent, theirs.own_f, theirs.sent_f, ours)
+    net.pool.anchors.data = pool.anchors(None).data.clone()
+    head = [part for part in network.head.layers if not isinstance(part, nn.Dropout)]
+    their_head = [part for part in net.head if not isinstance(part, nn.Dropout)]
+    for theirs, ours in zip(their_head, head, strict=True):
+        state = ours.norm.state_dict() if hasattr(ours, "norm") else ours.state_dict()
+        (theirs[1] if hasattr(ours, "norm") else theirs).load_state_dict(state)
+    return net.eval()
+
+
+def pyg_loop(net: Net, data: list[Data], size: int, temperature: float) -> Callable[[], Tensor]:
+    loader = DataLoader(data, size)
+
+    def run() -> Tensor:
+        with torch.inference_mode():
+            return torch.cat([(net(batch) / temperature).softmax(dim=1) for batch in loader])
+
+    return run
+
+
+def contestants(graphs: GraphSet) -> dict[str, Callable[[], Tensor]]:
+    clf = lfds.LFDSClassifier(epochs=3, patience=None).fit(graphs)
+    encoded = clf.encoder_.transform(graphs)
+    data = [Data(x=g.x, edge_index=g.edge_index) for g in encoded.to_pyg()]
+    net = same_in_pyg(clf.network_)
+    runs = {"lfds": lambda: torch.from_numpy(clf.predict_proba(graphs))}
+    for size in BATCHES:
+        runs[f"PyG, batches of {size}"] = pyg_loop(net, data, size, clf.temperature_)
+    said = [run().float() for run in runs.values()]
+    for other in said[1:]:
+        torch.testing.assert_close(other, said[0], rtol=1e-3, atol=1e-4)
+    return runs
+
+
+def race(runs: dict[str, Callable[[], Tensor]]) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for turn in range(ROUNDS + 1):
+        for name, run in runs.items():
+            start = time.process_time()
+            run()
+            if turn:  # the first time warms up
+                times[name].append(time.process_time() - start)
+    return times
+
+
+def lines_for(name: str, graphs: GraphSet) -> Iterator[str]:
+    times = race(contestants(graphs))
+    yield f"\n## {name}: {len(graphs)} graphs, {graphs.num_nodes} nodes, {ROUNDS} rounds\n"
+    yield "| predicted by | ms | graphs per second | times slower than lfds | smallest | largest |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    for contestant, taken in times.items():
+        ratio = [slow / fast for slow, fast in zip(taken, times["lfds"], strict=True)]
+        middle = median(taken)
+        yield (
+            f"| {contestant} | {1000 * middle:.0f} | {len(graphs) / middle:.0f} | "
+            f"{median(ratio):.1f} | {min(ratio):.1f} | {max(ratio):.1f} |"
+        )
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    folder = Path(sys.argv[1])
+    lines = [
+        "# Prediction speed\n",
+        "Written by `python -m benchmarks.predict FOLDER`.",
+        f"torch {torch.__version__}, one thread, processor time, a loop of {SLOTS} slots.",
+        f"The machine was shared: load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.",
+        "The PyG side is the same network with the same weights behind a `DataLoader`; it pads to "
+        "share nodes out, and is handed encoded features, where `lfds` encodes them as well.",
+        "A ratio is the median of ratios within rounds.",
+    ]
+    for name in sys.argv[2:] or ["ENZYMES", "MUTAG", "PROTEINS"]:
+        for line in lines_for(name, lfds.load_dataset(name, root=folder)):
+            print(line, flush=True)
+            lines.append(line)
+    (Path(__file__).parent / "PREDICT.md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""Fit, predict, save and load: classifiers and regressors of graphs in scikit-learn's ways."""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lfds.estimator.classifier import LFDSClassifier
+    from lfds.estimator.fit_for_use import UnseenLabelsWarning
+    from lfds.estimator.loading import load
+    from lfds.estimator.regressor import LFDSRegressor
+
+__all__ = ["LFDSClassifier", "LFDSRegressor", "UnseenLabelsWarning", "load"]
+
+_HOMES = {
+    "LFDSClassifier": "lfds.estimator.classifier",
+    "LFDSRegressor": "lfds.estimator.regressor",
+    "UnseenLabelsWarning": "lfds.estimator.fit_for_use",
+    "load": "lfds.estimator.loading",
+}
+
+
+def __getattr__(name: str) -> object:
+    # torch and scikit-learn take seconds to import; whoever asks for help does not wait for them.
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(
+        f"module 'lfds.estimator' has no attribute {name!r}; it offers {', '.join(__all__)}"
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,59 @@
+"""Predictions as CSV, written piece by piece in the memory of one piece."""
+
+import csv
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from lfds.data.streams import Piece
+from lfds.data.whole_file import whole_text
+from lfds.estimator.calibration import probabilities
+from lfds.estimator.classifier import LFDSClassifier
+from lfds.estimator.meaning import AmountMeaning
+from lfds.estimator.regressor import LFDSRegressor
+
+
+def write_predictions(
+    estimator: LFDSClassifier | LFDSRegressor, pieces: Iterable[Piece], out: Path | None
+) -> int:
+    """Write one row for each graph; return how many there are.
+
+    A row begins with where the graph stands in its source: the number of its ``line``, or of the
+    ``graph``. A class is followed by the probabilities of all.
+
+    Args:
+        estimator: Fitted.
+        pieces: The graphs.
+        out: A file that appears whole or not at all; ``None`` for standard output.
+    """
+    count = 0
+    with nullcontext(sys.stdout) if out is None else whole_text(out) as file:
+        table = csv.writer(file, lineterminator="\n")
+        for piece in pieces:
+            if count == 0:
+                table.writerow([piece.counted, *_header(estimator)])
+            for place, row in zip(piece.places, _rows(estimator, piece), strict=True):
+                table.writerow([place, *row])
+            count += len(piece.places)
+    return count
+
+
+def _header(estimator: LFDSClassifier | LFDSRegressor) -> list[str]:
+    if isinstance(estimator, LFDSClassifier):
+        return ["label", *(f"p({name})" for name in estimator.classes_.tolist())]
+    meaning = estimator.meaning_
+    assert isinstance(meaning, AmountMeaning)
+    return ["amount"] if meaning.single else [f"amount{k}" for k in range(meaning.outputs)]
+
+
+def _rows(estimator: LFDSClassifier | LFDSRegressor, piece: Piece) -> Iterator[list[Any]]:
+    if isinstance(estimator, LFDSRegressor):
+        found = estimator.predict(piece.graphs)
+        yield from ([f"{amount:.7g}" for amount in row] for row in found.reshape(len(found), -1))
+        return
+    names = estimator.classes_.tolist()
+    shares = probabilities(estimator.outputs(piece.graphs), estimator.temperature_)
+    for best, row in zip(shares.argmax(axis=1).tolist(), shares.tolist(), strict=True):
+        yield [names[best], *(f"{share:.6g}" for share in row)]

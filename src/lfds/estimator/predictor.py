@@ -1,0 +1,72 @@
+"""What a network says of any number of graphs, a piece at a time."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lfds.data.batch import Batch
+from lfds.data.encodings.encoder import Encoder
+from lfds.data.graphset import GraphSet
+from lfds.nn import Edges, GraphClassifier
+from lfds.nn.edges import Rows
+
+# Encoded at once: features of more graphs than this would fill the memory before they are used.
+_NODES_OF_A_PIECE = 1 << 18
+# Through the network at once: enough to forget what a call costs, few enough to stay in the cache.
+_NODES_OF_A_BATCH = 4096
+
+
+def predict(
+    network: GraphClassifier, encoder: Encoder, graphs: GraphSet, *, workers: int = 1
+) -> Tensor:
+    """Return the outputs of a network, ``[graphs, outputs]``.
+
+    Args:
+        network: Left in evaluation mode.
+        encoder: Makes the features it was fitted with.
+        graphs: Any number, mapped from disk if need be.
+        workers: Processes that compute structural encodings.
+    """
+    found = [torch.empty(0, network.classes)]
+    for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
+        found.append(run(network, encoder.transform(graphs[piece], workers=workers)))
+    return torch.cat(found)
+
+
+def run(network: GraphClassifier, encoded: GraphSet) -> Tensor:
+    """Return the outputs for graphs that are encoded and small enough to be taken as a whole."""
+    network.eval()
+    found = [torch.empty(0, network.classes)]
+    with torch.inference_mode():
+        for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
+            batch = encoded.batch(rows)
+            found.append(network(batch.x, batch.ptr, one_way(batch)))
+    # Made outside, it is a tensor as any other.
+    return torch.cat(found)
+
+
+def one_way(batch: Batch) -> Edges:
+    """Return the edges of a batch through which no gradient flows back.
+
+    The transposed matrix would be read by a gradient alone: it is not made.
+    """
+    ones = torch.ones(len(batch.edge_dst))
+    rows = Rows(batch.edge_ptr.int(), batch.edge_dst.int(), ones)
+    return Edges(rows, rows)
+
+
+def runs_of_nodes(ptr: Tensor, most: int) -> Iterator[slice]:
+    """Cut graphs into runs of at most ``most`` nodes; a graph that is larger stands alone.
+
+    >>> list(runs_of_nodes(torch.tensor([0, 2, 3, 9, 10]), 4))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    ends = ptr.numpy()
+    start, count = 0, len(ends) - 1
+    while start < count:
+        stop = int(np.searchsorted(ends, ends[start] + most, side="right")) - 1
+        stop = min(max(stop, start + 1), count)
+        yield slice(start, stop)
+        start = stop

@@ -1,0 +1,159 @@
+"""Labels and quantities as people give them, checked: one for each graph, and none missing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lfds.data.errors import DataError, quoted
+from lfds.data.graphset import GraphSet
+
+Labels = NDArray[Any]
+
+
+def class_labels(y: Any, graphs: GraphSet) -> Labels:
+    """Return the label of every graph, as the user spelt it.
+
+    Args:
+        y: Names, whole numbers or booleans; ``None`` takes those that the graphs carry.
+        graphs: What is labelled.
+    """
+    if y is None:
+        if not graphs.classes:
+            raise DataError(
+                "the graphs carry quantities and no classes; use LFDSRegressor, or give labels",
+                source="y",
+            )
+        carried: Labels = np.array(graphs.classes)[graphs.y.numpy()]
+        return carried
+    labels = _one_each(y, len(graphs))
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise DataError(f"needs one label per graph, not shape {list(labels.shape)}", source="y")
+    labels = _words(labels)
+    if labels.dtype.kind == "f":
+        _need_whole(labels)
+    return labels
+
+
+def amounts(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
+    """Return the quantities of every graph, ``[graphs]`` or ``[graphs, targets]``."""
+    if y is None:
+        y = np.array(graphs.classes)[graphs.y.numpy()] if graphs.classes else graphs.y
+    values = _one_each(y, len(graphs))
+    if values.ndim > 2 or values.dtype.kind not in "iuf":
+        raise DataError(
+            f"needs one number, or one row of numbers, for each graph, not {values.dtype} of shape "
+            f"{list(values.shape)}; use LFDSClassifier for names",
+            source="y",
+        )
+    values = values.astype(np.float64)
+    wrong = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(
+            f"target {row} is {values[row].tolist()}, but needs to be finite; leave that graph out",
+            source="y",
+        )
+    return values
+
+
+def need_several(labels: Labels) -> None:
+    """Raise unless there are two classes at least."""
+    names = np.unique(labels)
+    if len(names) < 2:
+        raise DataError(
+            f"all {len(labels)} graphs are of class {quoted(names[0].item())}; "
+            "learning needs at least 2 classes: give labels, or other graphs",
+            source="y",
+        )
+
+
+def positions(labels: Labels, classes: Labels) -> Tensor:
+    """Return the place of every label among the classes, which rise."""
+    strange = ~np.isin(labels, classes)
+    if strange.any():
+        shown = ", ".join(str(name) for name in classes[:10].tolist())
+        first = labels[strange.argmax()].item()
+        raise DataError(f"label {quoted(first)} is none of the classes {shown}", source="y")
+    return torch.from_numpy(np.searchsorted(classes, labels).astype(np.int64))
+
+
+def class_weights(
+    asked: str | Mapping[Any, float] | None, classes: Labels, y: Tensor
+) -> Tensor | None:
+    r"""Return how often a graph of each class counts.
+
+    .. math::
+        w_c = \frac{n}{k \, n_c}
+
+    for ``"balanced"``, with n graphs of k classes: every class counts the same in total.
+
+    Args:
+        asked: ``None``, ``"balanced"``, or a weight for each label; labels left out count once.
+        classes: The labels, rising.
+        y: Their places, of every graph.
+    """
+    if asked is None:
+        return None
+    if isinstance(asked, str):
+        if asked != "balanced":
+            raise DataError(
+                f"needs None, 'balanced' or weights by label, not {quoted(asked)}",
+                source="class_weight",
+            )
+        counts = torch.bincount(y, minlength=len(classes)).clamp(min=1)
+        return (len(y) / (len(classes) * counts)).float()
+    weights = torch.ones(len(classes))
+    for label, weight in asked.items():
+        place = int(positions(np.array([label]), classes)[0])
+        if not (np.isfinite(weight) and weight > 0):
+            raise DataError(
+                f"the weight of {quoted(label)} needs to be above 0, not {weight}",
+                source="class_weight",
+            )
+        weights[place] = float(weight)
+    return weights
+
+
+def _one_each(y: Any, count: int) -> Labels:
+    plain = y.detach().cpu().numpy() if isinstance(y, Tensor) else y
+    if isinstance(plain, list | tuple) and len({isinstance(one, str) for one in plain}) > 1:
+        raise DataError("mixes names with other labels; use one kind throughout", source="y")
+    try:
+        values = np.asarray(plain)
+    except ValueError as error:
+        raise DataError(f"needs one row of labels ({error})", source="y") from None
+    if values.ndim == 0 or len(values) != count:
+        found = "one value" if values.ndim == 0 else len(values)
+        raise DataError(f"needs one label for each of {count} graphs, not {found}", source="y")
+    return values
+
+
+def _words(labels: Labels) -> Labels:
+    """Return objects, as pandas gives them, as what they are."""
+    if labels.dtype.kind in "iubfU":
+        return labels
+    kinds = {type(label) for label in labels.tolist()}
+    plain = np.array(labels.tolist())
+    if len(kinds) != 1 or plain.dtype.kind not in "iubfU":
+        shown = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(
+            f"needs names, whole numbers or booleans throughout, not {shown}; "
+            "leave out graphs whose label is missing",
+            source="y",
+        )
+    return plain
+
+
+def _need_whole(labels: Labels) -> None:
+    wrong = labels != np.round(labels)  # holds for NaN as well
+    if wrong.any():
+        row = int(wrong.argmax())
+        found = labels[row].item()
+        way = "leave that graph out" if np.isnan(found) else "use LFDSRegressor for quantities"
+        raise DataError(f"label {row} is {found}, but classes need names; {way}", source="y")

@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+
+import lfds
+from lfds.data.errors import DataError
+from tests.estimator.small import FAST, classifier, graphs, names
+
+
+@pytest.mark.parametrize(
+    "labels", [["b", "a"], [7, -2], [True, False], np.array(["x", "y"], dtype=object), [0.0, 1.0]]
+)
+def test_classes_are_the_users_own_labels(labels):
+    y = np.array(list(labels) * 12)
+    made = lfds.LFDSClassifier(**FAST).fit(graphs(), y)
+    assert made.classes_.tolist() == sorted(labels)
+    found = made.predict(graphs())
+    assert set(found.tolist()) <= set(labels)
+    assert made.score(graphs(), y) == (found == y.astype(found.dtype)).mean()
+
+
+def test_it_learns():
+    made = lfds.LFDSClassifier(**{**FAST, "epochs": 15}).fit(graphs())
+    assert made.score(graphs()) == made.score(graphs(), names()) > 0.9
+    assert made.score(graphs(), names()[::-1]) < 0.2
+
+
+def test_probabilities_belong_to_the_classes_in_their_order():
+    shares = classifier().predict_proba(graphs())
+    assert shares.shape == (24, 2)
+    assert np.allclose(shares.sum(axis=1), 1)
+    best = classifier().classes_[shares.argmax(axis=1)]
+    assert best.tolist() == classifier().predict(graphs()).tolist()
+
+
+def test_probabilities_are_those_of_the_temperature():
+    outputs = classifier().outputs(graphs()).astype(np.float64) / classifier().temperature_
+    odds = np.exp(outputs[:, 1] - outputs[:, 0])
+    assert np.allclose(classifier().predict_proba(graphs())[:, 1], odds / (1 + odds))
+    assert classifier().temperature_ != 1.0
+
+
+def test_balanced_weights_help_the_rare_class():
+    rare = graphs(24)[[*range(0, 24, 2), *range(0, 24, 2), *range(0, 24, 2), 1, 3]]
+    told = {**FAST, "epochs": 6, "validation": 0.0, "options": {"width": 8, "head_dropout": 0.0}}
+    plain = lfds.LFDSClassifier(**told).fit(rare)
+    fair = lfds.LFDSClassifier(**told, class_weight="balanced").fit(rare)
+    by_hand = lfds.LFDSClassifier(**told, class_weight={"path": 38 / 72, "ring": 38 / 4}).fit(rare)
+    rings = graphs()[[1, 3]]
+    mean = [made.predict_proba(rings)[:, 1].mean() for made in (plain, fair, by_hand)]
+    assert mean[1] > mean[0]
+    assert mean[1] == pytest.approx(mean[2], rel=1e-4)
+
+
+@pytest.mark.parametrize("patience", [1, 2, None])
+def test_patience_ends_the_fit(patience):
+    told = {**FAST, "epochs": 12, "patience": patience, "learning_rate": 1e-12}
+    made = lfds.LFDSClassifier(**told).fit(graphs())
+    seen = made.history_
+    if patience is None:
+        assert made.n_iter_ == 12
+    else:
+        assert made.n_iter_ == seen.best + 1 + patience < 12
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", "b"], "y: needs one label for each of 24 graphs, not 2"),
+        (["a"] * 24, "all 24 graphs are of class 'a'; .*at least 2 classes"),
+        ([float("nan")] * 24, "label 0 is nan"),
+        (np.linspace(0, 1, 24), "use LFDSRegressor"),
+    ],
+)
+def test_labels_that_cannot_be_learned_are_named(y, message):
+    with pytest.raises(DataError, match=message):
+        lfds.LFDSClassifier(**FAST).fit(graphs(), y)
+    with pytest.raises(DataError):
+        lfds.LFDSClassifier(**FAST).partial_fit(graphs(), y)
+
+
+def test_graphs_that_carry_no_labels_are_one_class():
+    bare = lfds.GraphSet.from_arrays([2, 2], [[0, 2], [1, 3]])
+    with pytest.raises(DataError, match=r"all 2 graphs are of class '0'; .* give labels"):
+        lfds.LFDSClassifier(**FAST).fit(bare)
+
+
+# The second piece has kinds of nodes that the first one lacks.
+@pytest.mark.filterwarnings("ignore::lfds.estimator.UnseenLabelsWarning")
+def test_pieces_may_lack_classes_that_were_announced():
+    paths = graphs()[0::2]
+    made = lfds.LFDSClassifier(**FAST)
+    made.partial_fit(paths, classes=["ring", "path"])
+    assert made.classes_.tolist() == ["path", "ring"]
+    made.partial_fit(graphs()[1::2])
+    assert made.n_iter_ == 2
+    with pytest.raises(DataError, match="classes: other classes than in the first call"):
+        made.partial_fit(paths, classes=["path", "star"])
+    with pytest.raises(DataError, match="at least 2 classes"):
+        lfds.LFDSClassifier(**FAST).partial_fit(paths)
+
+
+def test_two_graphs_are_enough():
+    made = lfds.LFDSClassifier(**FAST).fit(graphs()[:2])
+    assert made.predict(graphs()[:2]).shape == (2,)
+    assert made.temperature_ == 1.0

@@ -1,0 +1,120 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from lfds.data.errors import DataError
+from lfds.estimator.targets import (
+    amounts,
+    class_labels,
+    class_weights,
+    need_several,
+    positions,
+)
+from tests.estimator.small import graphs, names
+
+FOUR = graphs()[:4]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["b", "a", "b", "c"],
+        [3, -1, 3, 7],
+        [True, False, True, True],
+        [1.0, 2.0, 1.0, 1.0],
+        np.array(["b", "a", "b", "c"], dtype=object),
+        np.array([[3], [1], [3], [1]]),
+        torch.tensor([3, 1, 3, 1]),
+    ],
+)
+def test_labels_stay_what_they_are(labels):
+    found = class_labels(labels, FOUR)
+    plain = labels.tolist() if hasattr(labels, "tolist") else labels
+    assert found.tolist() == np.ravel(plain).tolist()
+    assert found.dtype.kind in "iubfU"
+
+
+def test_labels_come_from_the_graphs_where_none_are_given():
+    assert class_labels(None, FOUR).tolist() == names(4)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", "b"], "y: needs one label for each of 4 graphs, not 2"),
+        ("a", "not one value"),
+        ([1.0, float("nan"), 1.0, 2.0], "label 1 is nan, .* leave that graph out"),
+        ([1.0, 1.5, 1.0, 2.0], "label 1 is 1.5, .* use LFDSRegressor"),
+        (["a", float("nan"), "a", "b"], "mixes names with other labels"),
+        (["a", None, "a", "b"], "mixes names with other labels"),
+        (np.array(["a", None, "a", "b"], dtype=object), "throughout, not NoneType, str"),
+        ([None] * 4, "throughout, not NoneType"),
+        ([[1, 2]] * 4, r"one label per graph, not shape \[4, 2\]"),
+        ([[1], [2, 3], [1], [1]], "one row of labels"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_named(y, message):
+    with pytest.raises(DataError, match=message):
+        class_labels(y, FOUR)
+
+
+def test_amounts_in_one_or_several_columns():
+    assert amounts([1, 2, 3, 4], FOUR).tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert amounts(np.ones((4, 2)), FOUR).shape == (4, 2)
+    regression = graphs()[:4]
+    regression = replace(regression, y=torch.tensor([1.0, 2, 3, 4]), classes=())
+    assert amounts(None, regression).tolist() == [1, 2, 3, 4]
+    with pytest.raises(DataError, match="carry quantities and no classes; use LFDSRegressor"):
+        class_labels(None, regression)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1.0, float("nan"), 1.0, 2.0], "target 1 is nan, but needs to be finite"),
+        ([[1.0, 2.0], [1.0, float("inf")], [1, 1], [1, 1]], r"target 1 is \[1.0, inf\]"),
+        (["a"] * 4, "use LFDSClassifier for names"),
+        ([1.0], "one label for each of 4 graphs, not 1"),
+        (np.ones((4, 1, 1)), "one row of numbers"),
+        (None, "use LFDSClassifier for names"),
+    ],
+)
+def test_amounts_that_cannot_be_used_are_named(y, message):
+    with pytest.raises(DataError, match=message):
+        amounts(y, FOUR)
+
+
+def test_one_class_is_none_to_tell_apart():
+    with pytest.raises(DataError, match=r"all 3 graphs are of class 'a'; .* at least 2 classes"):
+        need_several(np.array(["a", "a", "a"]))
+    need_several(np.array([1, 2]))
+
+
+def test_positions_are_those_among_the_classes():
+    classes = np.array(["a", "b", "d"])
+    assert positions(np.array(["d", "a"]), classes).tolist() == [2, 0]
+    with pytest.raises(DataError, match="label 'c' is none of the classes a, b, d"):
+        positions(np.array(["a", "c"]), classes)
+
+
+def test_balanced_weights_let_every_class_count_the_same():
+    y = torch.tensor([0, 0, 0, 1, 2, 2])
+    weights = class_weights("balanced", np.array(["a", "b", "c"]), y)
+    totals = weights * torch.bincount(y)
+    assert torch.allclose(totals, torch.full((3,), 2.0))
+    assert class_weights(None, np.array(["a", "b"]), y) is None
+
+
+def test_weights_by_label():
+    weights = class_weights({"c": 3}, np.array(["a", "c"]), torch.tensor([0, 1]))
+    assert weights.tolist() == [1.0, 3.0]
+    for wrong, message in (
+        ("even", "needs None, 'balanced' or weights by label, not 'even'"),
+        ({"x": 1.0}, "label 'x' is none of the classes"),
+        ({"a": 0.0}, "the weight of 'a' needs to be above 0, not 0.0"),
+        ({"a": float("nan")}, "above 0"),
+    ):
+        with pytest.raises(DataError, match=message):
+            class_weights(wrong, np.array(["a", "c"]), torch.tensor([0, 1]))

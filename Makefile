@@ -53,6 +53,7 @@ contracts: $(READY)
 figures: $(READY)  ## draw the pictures of README and docs anew
 	$(BIN)/python docs/figures/landing.py
 	$(BIN)/python docs/figures/pc_graphs.py docs/figures/pc-graphs.png
+	$(BIN)/python docs/figures/atlas.py
 
 bench: $(READY)  ## speed and memory beside the peers; rewrites the tables of benchmarks/README.md
 	$(BIN)/python -m benchmarks

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from lfds import data, nn, testing
     from lfds.data import GraphSet, load_dataset
     from lfds.estimator import LFDSClassifier, LFDSRegressor, load
+    from lfds.explain.atlas import atlas
     from lfds.nn import (
         STRUCTURES,
         Array,
@@ -34,6 +35,7 @@ __all__ = [
     "LearnedSpectrum",
     "Loop",
     "Sequence",
+    "atlas",
     "data",
     "load",
     "load_dataset",
@@ -46,6 +48,7 @@ _HOMES = {
     "GraphSet": "lfds.data",
     "LFDSClassifier": "lfds.estimator",
     "LFDSRegressor": "lfds.estimator",
+    "atlas": "lfds.explain.atlas",
     "load": "lfds.estimator",
     "load_dataset": "lfds.data",
 }

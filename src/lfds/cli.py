@@ -11,6 +11,8 @@ from lfds.data.errors import DataError
 from lfds.estimator.commands import evaluate, export, fit, predict
 from lfds.experiment.commands import ManyValues, compare
 from lfds.experiment.errors import DivergedError, SpecError
+from lfds.explain.commands import explain
+from lfds.explain.errors import ExplainError
 from lfds.report.commands import report
 from lfds.results.errors import ResultsError
 
@@ -26,6 +28,7 @@ app.command("fit", cls=ManyValues)(fit)
 app.command("predict")(predict)
 app.command("evaluate")(evaluate)
 app.command("export")(export)
+app.command("explain", cls=ManyValues)(explain)
 app.command("report")(report)
 
 
@@ -48,6 +51,6 @@ def main() -> None:
     """Run the command; what a user can cause is one line on stderr and exit code 2."""
     try:
         app()
-    except (DataError, DivergedError, ResultsError, SpecError) as error:
+    except (DataError, DivergedError, ExplainError, ResultsError, SpecError) as error:
         typer.echo(f"lfds: {error}", err=True)
         sys.exit(2)

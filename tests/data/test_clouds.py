@@ -79,3 +79,10 @@ def test_settings_refuse_what_they_do_not_know():
         CloudSettings(neighbors=6)
     with pytest.raises(ValidationError):
         CloudSettings(points=0)
+
+
+def test_graphs_carry_the_points_for_drawing_alone():
+    clouds = np.random.default_rng(0).normal(size=(2, 20, 3))
+    made = graphs_of_clouds(clouds, ["a", "b"], ["0", "1"], settings=FOUR, name="two")
+    np.testing.assert_array_equal(made.graphs.coordinates.numpy(), made.points.reshape(-1, 3))
+    assert made.graphs.x.shape == made.graphs.attributes.shape == (40, 0)

@@ -6,6 +6,7 @@ from torch.testing import assert_close
 
 import lfds
 from lfds.data import DataError
+from lfds.data.joining import join
 from tests.data.graphs import edge_list, graph_sets, three_graphs
 
 
@@ -98,3 +99,21 @@ def test_the_package_offers_it_by_name():
     with pytest.raises(AttributeError, match="it offers"):
         _ = lfds.data.nothing
     assert "GraphSet" in dir(lfds.data)
+
+
+def test_coordinates_go_where_their_nodes_go_and_no_network_sees_them():
+    graphs = lfds.GraphSet.from_arrays([2, 3], [[], []], coordinates=torch.arange(15.0).view(5, 3))
+    assert graphs[1].coordinates.tolist() == [[6, 7, 8], [9, 10, 11], [12, 13, 14]]
+    assert graphs[[1, 0]].coordinates[:, 0].tolist() == [6, 9, 12, 0, 3]
+    assert graphs.x.shape == (5, 0)
+    assert not hasattr(graphs.batch([0]), "coordinates")
+    assert three_graphs().coordinates.shape == (5, 0)
+    with pytest.raises(DataError, match="coordinates: needs 5 rows"):
+        lfds.GraphSet.from_arrays([5], [[], []], coordinates=[[0.0, 1.0]])
+
+
+def test_coordinates_are_joined_where_all_sets_have_them():
+    flat = lfds.GraphSet.from_arrays([2], [[], []], coordinates=[[0, 1], [2, 3]])
+    none = lfds.GraphSet.from_arrays([1], [[], []])
+    assert join([flat, flat]).coordinates.tolist() == 2 * [[0, 1], [2, 3]]
+    assert join([flat, none]).coordinates.shape == (3, 0)

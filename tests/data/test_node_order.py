@@ -5,6 +5,7 @@ import numpy as np
 import torch
 from hypothesis import given
 
+from lfds.data import GraphSet
 from lfds.data.node_order import shuffled_within_graphs, with_shuffled_nodes
 from tests.data.graphs import edge_list, graph_sets
 
@@ -52,3 +53,10 @@ def test_shuffled_graphs_are_the_same_graphs_with_all_that_is_known(graphs):
             node_match=lambda a, b: a == b,
             edge_match=lambda a, b: a == b,
         )
+
+
+def test_coordinates_stay_with_their_nodes():
+    places = np.arange(10.0)[:, None]
+    graphs = GraphSet.from_arrays([4, 6], [[], []], attributes=places, coordinates=places)
+    shuffled = with_shuffled_nodes(graphs, 0)
+    assert shuffled.coordinates.tolist() == shuffled.attributes.tolist() != places.tolist()

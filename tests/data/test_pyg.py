@@ -74,3 +74,11 @@ def test_what_is_wrong_is_named_by_graph(items, message):
 def test_a_class_may_be_written_as_a_table_of_one():
     items = [Data(x=torch.ones(1, 1), y=torch.tensor([[label]])) for label in (7, 3)]
     assert GraphSet.from_pyg(items).classes == (3, 7)
+
+
+def test_coordinates_are_pyg_positions():
+    graphs = GraphSet.from_arrays([2, 1], [[], []], coordinates=[[0, 1], [2, 3], [4, 5]])
+    items = graphs.to_pyg()
+    assert items[1].pos.tolist() == [[4, 5]]
+    assert GraphSet.from_pyg(items).coordinates.tolist() == graphs.coordinates.tolist()
+    assert items[0].x is None

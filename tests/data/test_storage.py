@@ -168,3 +168,12 @@ def test_targets_are_finite(tmp_path):
 def test_a_folder_without_a_set_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"graphs\.json"):
         GraphSet.load(tmp_path)
+
+
+def test_coordinates_are_kept_where_there_are_some(tmp_path):
+    three_graphs().save(tmp_path / "without")
+    assert "coordinates" not in load_file(tmp_path / "without" / "graphs.safetensors")
+    assert GraphSet.load(tmp_path / "without").coordinates.shape == (5, 0)
+    graphs = GraphSet.from_arrays([2], [[], []], coordinates=[[0, 1], [2, 3]])
+    graphs.save(tmp_path / "with")
+    assert GraphSet.load(tmp_path / "with").equals(graphs)

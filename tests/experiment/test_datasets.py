@@ -91,3 +91,9 @@ def test_two_sets_of_one_name_would_share_a_column(tmp_path):
     spec = spec_for(tmp_path, data=[str(tmp_path / "one"), str(tmp_path / "two")])
     with pytest.raises(SpecError, match="a name of its own, not rings, rings"):
         load_sets(spec, tmp_path)
+
+
+def test_coordinates_are_no_part_of_what_is_learned_from():
+    bare = GraphSet.from_arrays([2, 2], [[], []], [0, 1])
+    placed = GraphSet.from_arrays([2, 2], [[], []], [0, 1], coordinates=torch.randn(4, 3))
+    assert content_of(bare) == content_of(placed)

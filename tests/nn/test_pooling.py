@@ -1,4 +1,5 @@
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -254,3 +255,51 @@ def test_anchors_given_are_taken():
     assert_close(lfds.LFDSPool(4, lfds.Loop(8), anchors=start).anchors(), start)
     module = lfds.nn.MixtureAnchors(4, 8, candidates=2)
     assert lfds.LFDSPool(4, lfds.Loop(8), anchors=module).anchors is module
+
+
+@pytest.mark.parametrize("anchors", ["fixed", "generated", "mixture"])
+@pytest.mark.parametrize("structure", list(lfds.STRUCTURES))
+def test_the_maxima_of_the_activations_are_the_output(structure, anchors):
+    pool = lfds.LFDSPool(4, structure, anchors=anchors, depth=3).eval()
+    slots = pool.activations(X, INDEX, dim_size=5)
+    assert slots.shape == (5, 3, 64, 4)
+    assert_close(slots.amax(dim=2).flatten(1), pool(X, INDEX, dim_size=5))
+
+
+def test_maxima_and_means_of_the_activations_are_the_output_side_by_side():
+    pool = lfds.LFDSPool(4, "loop", readout="max+mean", counts=True).eval()
+    slots = pool.activations(X, INDEX)
+    both = torch.cat([slots.amax(dim=2), slots.mean(dim=2)], dim=2)
+    assert_close(both.flatten(1), pool(X, INDEX))
+
+
+def picked_slowly(slots):
+    graphs, depth, num_slots, channels = slots.shape
+    counts = torch.zeros(graphs, depth, num_slots)
+    for graph, layer, channel in itertools.product(range(graphs), range(depth), range(channels)):
+        column = slots[graph, layer, :, channel].tolist()
+        best = [slot for slot, value in enumerate(column) if value == max(column)]
+        for slot in best:
+            counts[graph, layer, slot] += 1 / len(best)
+    return counts
+
+
+def test_picks_count_the_channels_a_slot_has_won():
+    pool = lfds.LFDSPool(4, lfds.Loop(6), depth=2).eval()
+    picks = pool.picks(X, INDEX)
+    assert_close(picks, picked_slowly(pool.activations(X, INDEX)))
+    assert_close(picks.sum(dim=-1), torch.full((4, 2), 4.0))
+
+
+def test_where_no_slot_responds_all_have_won_alike():
+    pool = lfds.LFDSPool(4, lfds.Array(5), blend=False).eval()
+    with torch.no_grad():
+        for layer in pool.layers:
+            layer.convolution.weight.zero_()
+            layer.convolution.bias.fill_(-1.0)
+    assert_close(pool.picks(X, INDEX), torch.full((4, 2, 5), 4 / 5))
+
+
+def test_nothing_is_picked_for_no_graphs():
+    pool = lfds.LFDSPool(4, lfds.Loop(6)).eval()
+    assert pool.picks(X[:0], INDEX[:0], dim_size=0).shape == (0, 2, 6)

@@ -26,6 +26,7 @@ def graphs_from_arrays(
     labels: Given | None = None,
     edge_attributes: Given | None = None,
     edge_labels: Given | None = None,
+    coordinates: Given | None = None,
     name: str = "graphs",
 ) -> GraphSet:
     """Make a set from arrays over all its graphs, laid end to end.
@@ -39,6 +40,7 @@ def graphs_from_arrays(
         labels: Kinds as whole numbers, ``[nodes]`` or ``[nodes, l]``.
         edge_attributes: ``[edges, ea]``, in the order of ``edge_index``.
         edge_labels: ``[edges]`` or ``[edges, el]``, likewise.
+        coordinates: Where nodes are in space, ``[nodes, c]``; for drawing, not for learning.
         name: What the set is called.
 
     >>> two = graphs_from_arrays([3, 1], [[0, 1, 1, 2], [1, 0, 2, 1]], ["path", "dot"])
@@ -70,6 +72,7 @@ def graphs_from_arrays(
         edge_labels=rows.of_kept(_whole_table(edge_labels, "edge_labels", num_edges)),
         y=targets,
         classes=classes,
+        coordinates=torch.from_numpy(_amounts(coordinates, "coordinates", num_nodes)),
         provenance={"duplicate_edges_removed": rows.duplicates},
     )
 

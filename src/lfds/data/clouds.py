@@ -1,4 +1,4 @@
-"""Clouds of points in, graphs of nearest neighbours out; the coordinates stay outside."""
+"""Clouds of points in, graphs of nearest neighbours out; no network sees the coordinates."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class CloudGraphs:
     """Graphs of clouds, and apart from them what a network must not see.
 
     Attributes:
-        graphs: One graph per cloud, without features.
+        graphs: One graph per cloud, without features; it carries the coordinates for drawing.
         points: The coordinates ``[graphs, points, 3]``, for drawing.
         names: What each cloud is called: its file, or its number in its class.
     """
@@ -103,7 +103,11 @@ def graphs_of_clouds(
     joined = (neighbour_edges(cloud, settings.neighbours) for cloud in points)
     edges = [pairs + count * graph for graph, pairs in enumerate(joined)]
     graphs = GraphSet.from_arrays(
-        np.full(num_graphs, count), np.concatenate(edges, axis=1), list(kinds), name=name
+        np.full(num_graphs, count),
+        np.concatenate(edges, axis=1),
+        list(kinds),
+        coordinates=points.reshape(-1, 3),
+        name=name,
     )
     provenance = {"format": "clouds", **settings.model_dump(), **graphs.provenance}
     graphs = replace(graphs, provenance={key: str(value) for key, value in provenance.items()})

@@ -44,6 +44,8 @@ class GraphSet:
         y: int64 ``[graphs]``, positions in ``classes``; or float32 ``[graphs]`` or
             ``[graphs, targets]`` where something is to be regressed.
         classes: The original name of each class; empty for regression.
+        coordinates: float32 ``[nodes, c]``, where the nodes are in space. For drawing alone: no
+            encoder, batch or network gets to see them. Width 0 when left out.
         provenance: Where the set came from and what was done to it on the way.
     """
 
@@ -59,7 +61,12 @@ class GraphSet:
     edge_labels: Tensor
     y: Tensor
     classes: tuple[str | int, ...]
+    coordinates: Tensor = field(default_factory=lambda: torch.empty(0, 0))
     provenance: Mapping[str, str | int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.coordinates.shape == (0, 0):  # left out: no columns, but a row for every node
+            object.__setattr__(self, "coordinates", torch.empty(self.num_nodes, 0))
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
@@ -78,6 +85,7 @@ class GraphSet:
             edge_attributes=take(self.edge_attributes, picked.edges),
             edge_labels=take(self.edge_labels, picked.edges),
             y=take(self.y, picked.graphs),
+            coordinates=take(self.coordinates, picked.nodes),
         )
 
     def __repr__(self) -> str:
@@ -160,6 +168,7 @@ class GraphSet:
         labels: "Given | None" = None,
         edge_attributes: "Given | None" = None,
         edge_labels: "Given | None" = None,
+        coordinates: "Given | None" = None,
         name: str = "graphs",
     ) -> "GraphSet":
         """Make a set from plain arrays; see :func:`lfds.data.arrays.graphs_from_arrays`."""
@@ -173,6 +182,7 @@ class GraphSet:
             labels=labels,
             edge_attributes=edge_attributes,
             edge_labels=edge_labels,
+            coordinates=coordinates,
             name=name,
         )
 

@@ -39,7 +39,16 @@ def join(sets: Sequence[GraphSet]) -> GraphSet:
         edge_attributes=torch.cat([graphs.edge_attributes for graphs in sets]),
         edge_labels=torch.cat([graphs.edge_labels for graphs in sets]),
         y=torch.cat([graphs.y for graphs in sets]),
+        coordinates=_coordinates(sets),
     )
+
+
+def _coordinates(sets: Sequence[GraphSet]) -> Tensor:
+    """Coordinates are kept where all sets have some, in as many dimensions."""
+    widths = {graphs.coordinates.shape[1] for graphs in sets}
+    if len(widths) > 1:
+        return torch.empty(sum(graphs.num_nodes for graphs in sets), 0)
+    return torch.cat([graphs.coordinates for graphs in sets])
 
 
 def _check_alike(first: GraphSet, graphs: GraphSet, position: int) -> None:

@@ -51,6 +51,7 @@ def with_shuffled_nodes(graphs: GraphSet, seed: int) -> GraphSet:
         x=attributes if graphs.x is graphs.attributes else graphs.x[order],
         attributes=attributes,
         labels=graphs.labels[order],
+        coordinates=graphs.coordinates[order],
         edge_ptr=torch.from_numpy(rows.ptr),
         edge_dst=torch.from_numpy(rows.other),
         edge_attributes=rows.of_kept(graphs.edge_attributes.numpy()),

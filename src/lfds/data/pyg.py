@@ -16,8 +16,9 @@ def graphs_from_pyg(
 ) -> GraphSet:
     """Make a set of PyG graphs.
 
-    ``x`` becomes attributes and features, ``edge_attr`` edge attributes, ``y`` one target per
-    graph; ``labels`` and ``edge_labels`` are taken where :func:`graphs_to_pyg` left them.
+    ``x`` becomes attributes and features, ``edge_attr`` edge attributes, ``pos`` coordinates for
+    drawing, ``y`` one target per graph; ``labels`` and ``edge_labels`` are taken where
+    :func:`graphs_to_pyg` left them.
     Repeated edges are left out and counted.
 
     Args:
@@ -41,6 +42,7 @@ def graphs_from_pyg(
         labels=_stacked(items, "labels"),
         edge_attributes=_stacked(items, "edge_attr"),
         edge_labels=_stacked(items, "edge_labels"),
+        coordinates=_stacked(items, "pos"),
         name=name,
     )
 
@@ -61,6 +63,7 @@ def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
     for name, table, counts in (
         ("x", features, sizes),
         ("labels", graphs.labels, sizes),
+        ("pos", graphs.coordinates, sizes),
         ("edge_attr", graphs.edge_attributes, edge_counts),
         ("edge_labels", graphs.edge_labels, edge_counts),
     ):

@@ -27,7 +27,7 @@ def check_sound(graphs: GraphSet, *, source: _Source) -> None:
 
 def check_finite(graphs: GraphSet, *, source: _Source) -> None:
     """Raise where a quantity is not finite; apart from the rest, as it reads all there is."""
-    for name in ("x", "attributes", "edge_attributes"):
+    for name in ("x", "attributes", "edge_attributes", "coordinates"):
         finite = getattr(graphs, name).isfinite().all(dim=1)
         if not bool(finite.all()):
             row = int((~finite).nonzero()[0])
@@ -55,6 +55,7 @@ def _check_kinds(graphs: GraphSet, source: _Source) -> None:
         "edge_dst": (torch.int32, 1),
         "edge_attributes": (torch.float32, 2),
         "edge_labels": (torch.int64, 2),
+        "coordinates": (torch.float32, 2),
     }
     for name, (dtype, ndim) in wanted.items():
         tensor: Tensor = getattr(graphs, name)
@@ -77,6 +78,7 @@ def _check_lengths(graphs: GraphSet, source: _Source) -> None:
         "x": graphs.num_nodes,
         "attributes": graphs.num_nodes,
         "labels": graphs.num_nodes,
+        "coordinates": graphs.num_nodes,
         "edge_attributes": graphs.num_edges,
         "edge_labels": graphs.num_edges,
         "y": len(graphs),

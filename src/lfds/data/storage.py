@@ -21,6 +21,7 @@ _NAMES = (
     "ptr", "x", "attributes", "labels", "y",
     "edge_ptr", "edge_dst", "edge_attributes", "edge_labels",
 )  # fmt: skip
+_COORDINATES = "coordinates"  # only where there are some: sets saved without them are read as ever
 
 
 def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
@@ -30,6 +31,8 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     shared = graphs.x is graphs.attributes
     if shared:
         del tensors["x"]
+    if graphs.coordinates.shape[1]:
+        tensors[_COORDINATES] = graphs.coordinates.contiguous()
     settings = {
         "format": _FORMAT,
         "name": graphs.name,
@@ -113,10 +116,11 @@ def _assemble(
         raise DataError('"classes" needs a list of names or whole numbers', source=source)
     if not isinstance(values, list) or not all(isinstance(column, list) for column in values):
         raise DataError('"label_values" needs one list for each column of labels', source=source)
+    names = (*_NAMES, _COORDINATES) if _COORDINATES in tensors else _NAMES
     return GraphSet(
         name=name,
         classes=tuple(classes),
         label_values=tuple(tuple(column) for column in values),
         provenance=provenance,
-        **{key: tensors[key] for key in _NAMES},
+        **{key: tensors[key] for key in names},
     )

@@ -95,7 +95,11 @@ def _of_points(items: Sequence[Any]) -> GraphSet:
                 source=f"set {position}",
             )
     sizes = [len(points) for points in rows]
-    return graphs_from_arrays(sizes, torch.zeros(2, 0).long(), attributes=np.concatenate(rows))
+    points = np.concatenate(rows)
+    # Points of the plane or of space are drawn where they are.
+    places = points if points.shape[1] in (2, 3) else None
+    none = torch.zeros(2, 0).long()
+    return graphs_from_arrays(sizes, none, attributes=points, coordinates=places)
 
 
 def _points(item: Any, position: int) -> "np.ndarray[Any, Any]":

@@ -143,7 +143,7 @@ class _FusedLayers(torch.autograd.Function):
 
 
 def _unnormed(
-    grad: Tensor, saved: Sequence[Tensor], bags: Bags, training: bool, eps: float
+    grad: Tensor, saved: Sequence[Any], bags: Bags, training: bool, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """From the gradient of what comes out of a layer to those of its products and its norm."""
     _, _, scale, active, *norm, silence = saved

@@ -1,6 +1,7 @@
 """The pooling layer: nodes on a structure, the structure through its network, one vector out."""
 
 import difflib
+from collections.abc import Iterator
 from typing import Literal, final, get_args
 
 import torch
@@ -133,10 +134,8 @@ class LFDSPool(Aggregation):
         batch = ragged(x, index, ptr, dim_size)
         if batch.ptr.shape[0] == 1:  # no graphs; batch norm would have nothing to norm by
             return x.sum().expand(0, self.out_channels)
-        slots: Tensor = self.slot_dropout(self.place(batch))
         vectors = []
-        for layer in self.layers:
-            slots = layer(slots, self.structure)
+        for slots in self._after_layers(batch):
             vectors.append(slot_max(slots))
             if self.readout == "max+mean":
                 vectors.append(slots.mean(dim=1))
@@ -172,6 +171,50 @@ class LFDSPool(Aggregation):
         if batch.order is None:
             return rows
         return torch.empty_like(rows).index_copy(0, batch.order, rows)
+
+    def activations(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+    ) -> Float[Tensor, "graphs depth slots channels"]:
+        """What the slots hold after each latent layer, of which the output keeps the maxima.
+
+        Call it in evaluation mode: while training it drops slots and moves statistics, as the
+        forward pass does.
+        """
+        check_features(x, self.channels)
+        batch = ragged(x, index, ptr, dim_size)
+        if batch.ptr.shape[0] == 1:
+            return x.new_empty(0, self.depth, self.structure.num_slots, self.channels)
+        return torch.stack(list(self._after_layers(batch)), dim=1)
+
+    def picks(
+        self,
+        x: Tensor,
+        index: Tensor | None = None,
+        ptr: Tensor | None = None,
+        dim_size: int | None = None,
+    ) -> Float[Tensor, "graphs depth slots"]:
+        r"""Tell which slots made the output: of how many channels each holds the maximum.
+
+        .. math::
+            c^{(l)}_k = \sum_j \frac{[y^{(l)}_{kj} = \max_u y^{(l)}_{uj}]}
+                                    {\#\{u : y^{(l)}_{uj} = \max_v y^{(l)}_{vj}\}}
+
+        Every channel counts one, shared evenly where several slots hold the same maximum (all of
+        them do where no slot responds), so that the counts of a layer sum to ``channels``.
+        """
+        slots = self.activations(x, index, ptr, dim_size)
+        won = (slots == slots.amax(dim=2, keepdim=True)).to(slots.dtype)
+        return (won / won.sum(dim=2, keepdim=True)).sum(dim=3)
+
+    def _after_layers(self, batch: Ragged) -> Iterator[Tensor]:
+        slots: Tensor = self.slot_dropout(self.place(batch))
+        for layer in self.layers:
+            slots = layer(slots, self.structure)
+            yield slots
 
     def penalty(self) -> Float[Tensor, ""]:
         """A scalar to add to the loss; zero where the structure needs none."""

@@ -1,0 +1,79 @@
+// What is shown now, and how a reader changes it.
+const state = { graph: 0, pool: 0, kind: null, number: 0, kept: false };
+const here = () => atlas.graphs[state.graph];
+
+function refresh() {
+  const graph = here(), pool = atlas.pools[state.pool], part = graph.pools[state.pool];
+  const row = state.kind === "node" ? rowOf(graph, state.pool, state.number) : null;
+  const column = state.kind === "slot" ? columnOf(graph, state.pool, state.number) : null;
+  const onSlots = row || part.mass;
+  const onNodes = column || (row ? overlap(graph, state.pool, row) : part.deciding);
+  const [mostSlots, mostNodes] = [Math.max(0, ...onSlots), Math.max(0, ...onNodes)];
+  shade(view.slots, onSlots, mostSlots);
+  shade(view.nodes, onNodes, mostNodes);
+  const mostPicked = Math.max(1e-9, ...part.picked);
+  view.dots.forEach((dot, slot) => {
+    dot.setAttribute("r", row ? 0 : 62 * pool.size * Math.sqrt(part.picked[slot] / mostPicked));
+  });
+  scale("slots-scale", row ? "shares of node " + state.number : "part of this graph's nodes", mostSlots, row ? "" : "channels won");
+  scale("graph-scale", column ? "share on slot " + state.number : row ? "lands where node " + state.number + " lands" : "how much each node decided", mostNodes);
+  for (const [marks, kind] of [[view.nodes, "node"], [view.slots, "slot"]]) {
+    marks.forEach((one, i) => one.classList.toggle("chosen", state.kind === kind && i === state.number));
+  }
+  if (row) nodeWords(graph, state.pool, state.number, row);
+  else if (column) slotWords(graph, state.pool, state.number, column);
+  else graphWords(graph, state.pool);
+  drawThreads(state, row || column || []);
+  writeNumbers(slotsPane, row ? largest(row, 3).filter((slot) => row[slot] >= 0.02) : column ? [state.number] : [], pool.labelPlaces);
+  const above = view.places.map(([x, y]) => [x, y + 0.08]);
+  writeNumbers(graphPane, column ? largest(column, 3).filter((node) => column[node] >= 0.02) : row ? [state.number] : [], above);
+  markInMaps(state);
+}
+
+function choose(kind, number, keep) {
+  Object.assign(state, { kind, number, kept: Boolean(keep) });
+  refresh();
+}
+
+function release() {
+  choose(null, 0, false);
+}
+
+function showGraph(position) {
+  const count = atlas.graphs.length;
+  Object.assign(state, { graph: (position + count) % count, kind: null, kept: false });
+  const graph = here();
+  byId("choice").value = String(state.graph);
+  byId("graph-title").textContent = titleOf(graph);
+  byId("graph-note").textContent = graph.places.length + " nodes, " + graph.edges.length / 2 + " edges. " +
+    (graph.own ? "Drawn at its own coordinates" + (graph.dims === 3 ? "; drag to turn it." : ".") : "Laid out by its edges.");
+  byId("turning").hidden = graph.dims !== 3;
+  drawGraph(graph);
+  showPrediction(graph);
+  showDecided(graph, state.pool, (kind, slot) => choose(kind, slot, true));
+  refresh();
+}
+
+function showPool(position) {
+  state.pool = position;
+  const pool = atlas.pools[position];
+  byId("slots-title").textContent = pool.words;
+  const notes = [pool.note, pool.idle.some(Boolean) ? "hollow slots are idle, over all graphs" : ""];
+  byId("slots-note").textContent = notes.filter(Boolean).map((note) => note[0].toUpperCase() + note.slice(1) + ".").join(" ");
+  byId("small-print").textContent = "Of the " + atlas.through[atlas.through.length - 1] +
+    " values that the classifier decides by, " + atlas.through[position] + " come through this structure" +
+    (pool.means ? ", half of them as means over all slots, which no slot wins. " : ". ") +
+    "Shares are rounded to " + (1 / atlas.levels).toPrecision(2) + " in this page.";
+  drawStructure(pool);
+  showUsage(pool);
+  showMaps(pool);
+  showGraph(state.graph);
+}
+
+function turnTo(turn, tilt) {
+  view.turn = ((turn % 360) + 360) % 360;
+  view.tilt = Math.max(-80, Math.min(80, tilt));
+  byId("turn").value = String(Math.round(view.turn));
+  placeGraph(here());
+  refresh();
+}

@@ -1,0 +1,107 @@
+import html
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import lfds
+from lfds.data import DataError
+from lfds.estimator.fit_for_use import UnseenLabelsWarning
+from lfds.explain.errors import ExplainError
+from tests.explain.models import clouds, fitted
+
+
+def test_it_shows_itself_in_a_notebook():
+    made = lfds.atlas(fitted(), clouds(), show=2)
+    shown = made._repr_html_()
+    framed = re.search(r'srcdoc="(.*?)"></iframe>$', shown, flags=re.DOTALL).group(1)
+    assert html.unescape(framed) == made.html
+    assert "<script" not in shown
+    assert repr(made) == (
+        "Atlas('pc-graphs', Loop of 9 slots, 16 graphs, 2 shown; .save('atlas.html'))"
+    )
+
+
+def test_it_is_saved_whole(tmp_path):
+    made = lfds.atlas(fitted(), clouds(), show=2)
+    made.save(tmp_path / "new" / "atlas.html")
+    assert (tmp_path / "new" / "atlas.html").read_text(encoding="utf-8") == made.html
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["atlas.html"]
+
+
+def test_which_graphs_are_shown_can_be_told():
+    shown = lfds.atlas(fitted(), clouds(), show=[7, 3, 3]).numbers.graphs
+    assert [view.number for view in shown] == [7, 3, 3]
+    assert len(lfds.atlas(fitted(), clouds(), show=8).numbers.graphs) == 8
+    assert len(lfds.atlas(fitted(), clouds()).numbers.graphs) == 16
+
+
+def test_a_saved_model_gives_the_same_atlas(tmp_path):
+    fitted().save(tmp_path / "model")
+    again = lfds.atlas(lfds.load(tmp_path / "model"), clouds(), show=1)
+    assert again.html == lfds.atlas(fitted(), clouds(), show=1).html
+
+
+def test_whatever_can_be_predicted_can_be_drawn():
+    points = [np.random.default_rng(k).normal(size=(6, 2)) for k in range(12)]
+    model = lfds.LFDSClassifier(slots=4, epochs=1, options={"width": 8})
+    model.fit(points, ["a", "b"] * 6)
+    view = lfds.atlas(model, points, show=1).numbers.graphs[0]
+    assert view.true_place  # points of the plane are drawn where they are
+    ratio = np.ptp(view.xy, axis=0) / np.ptp(points[0], axis=0)
+    assert ratio[0] == pytest.approx(ratio[1], rel=1e-5)
+    graphs = [nx.path_graph(k + 2) for k in range(12)]
+    model = lfds.LFDSClassifier(slots=4, epochs=1, options={"width": 8}).fit(graphs, ["a", "b"] * 6)
+    assert not lfds.atlas(model, graphs, show=1).numbers.graphs[0].true_place
+
+
+def test_true_classes_can_be_told_apart_from_the_graphs():
+    points = [np.random.default_rng(k).normal(size=(6, 2)) for k in range(12)]
+    model = lfds.LFDSClassifier(slots=4, epochs=1, options={"width": 8})
+    model.fit(points, ["a", "b"] * 6)
+    assert lfds.atlas(model, points).numbers.target.tolist() == [-1] * 12
+    assert lfds.atlas(model, points, ["b", "c"] * 6).numbers.target.tolist() == [1, -1] * 6
+    with pytest.raises(DataError, match="one target for each of 12 graphs"):
+        lfds.atlas(model, points, ["a"])
+
+
+def test_quantities_are_drawn_as_such():
+    points = [np.random.default_rng(k).normal(size=(6, 2)) for k in range(12)]
+    model = lfds.LFDSRegressor(slots=4, epochs=1, options={"width": 8})
+    numbers = lfds.atlas(model.fit(points, np.arange(12.0)), points, show=2).numbers
+    np.testing.assert_allclose(numbers.amounts[:, 0], model.predict(points), rtol=1e-5)
+    assert numbers.classes == ()
+    assert np.isnan(numbers.true_amounts).all()
+
+
+@pytest.mark.parametrize(
+    ("show", "words"),
+    [
+        (0, "show needs at least 1 graph, not 0"),
+        ([], "show needs at least 1 graph, and the list is empty"),
+        ([16], "there is no graph 16; they are numbered 0 to 15"),
+        ([-1], "there is no graph -1; they are numbered 0 to 15"),
+    ],
+)
+def test_graphs_that_are_not_there_cannot_be_shown(show, words):
+    with pytest.raises(ExplainError, match=re.escape(words)):
+        lfds.atlas(fitted(), clouds(), show=show)
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(ExplainError, match=r"needs a fitted LFDSClassifier .* not Loop"):
+        lfds.atlas(lfds.Loop(4), clouds())
+    with pytest.raises(NotFittedError):
+        lfds.atlas(lfds.LFDSClassifier(), clouds())
+
+
+def test_graphs_of_another_kind_are_refused_and_new_labels_told():
+    labelled = lfds.GraphSet.from_arrays([2] * 8, [[], []], ["a", "b"] * 4, labels=[1, 2] * 8)
+    with pytest.raises(DataError, match="node labels"):
+        lfds.atlas(fitted(), labelled)
+    model = lfds.LFDSClassifier(slots=4, epochs=1, options={"width": 8}).fit(labelled)
+    new = lfds.GraphSet.from_arrays([2], [[], []], labels=[1, 9])
+    with pytest.warns(UnseenLabelsWarning, match="never seen"):
+        lfds.atlas(model, new)

@@ -1,0 +1,235 @@
+"""The page as a person meets it: in Chromium, by pointer and by keys."""
+
+import numpy as np
+import pytest
+
+import lfds
+from lfds.explain.looking import latent_pools
+from lfds.nn import Edges
+from tests.browser import DESKTOP, PHONE
+from tests.explain.models import clouds, fitted, labels, strings
+
+pytestmark = pytest.mark.browser
+
+HALF_A_LEVEL = 0.5 / 65535 + 1e-6  # the page shows six digits of what it has rounded
+
+
+def shares_of(model, number):
+    """What the pooling says, asked without any code of the atlas."""
+    batch = model.encoder_.transform(clouds()).batch([number])
+    network = model.network_.eval()
+    nodes = network.base(batch.x, Edges.from_rows(batch.edge_ptr, batch.edge_dst))[-1]
+    (pool,) = latent_pools(network)
+    return pool.shares(nodes.detach(), ptr=batch.ptr).detach().numpy()
+
+
+def values(page, what):
+    marks = page.locator(what)
+    return np.array(marks.evaluate_all("all => all.map(one => Number(one.dataset.value))"))
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    def open_atlas(model=None, graphs=None, show=(5, 2), y=None, **options):
+        made = lfds.atlas(model or fitted(), graphs or clouds(), y, show=list(show))
+        made.save(tmp_path / "atlas.html")
+        return browser(tmp_path / "atlas.html", **options)
+
+    return open_atlas
+
+
+@pytest.mark.parametrize("structure", lfds.STRUCTURES)
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_it_opens_in_silence(opened, structure, size):
+    seen = opened(fitted(structure), size=size)
+    assert seen.messages == []
+    assert [url for url in seen.requests if not url.startswith("data:image/png")] == []
+    assert seen.overflow() <= 0
+    assert seen.page.locator("#graph [data-node]").count() == 20
+    assert seen.page.locator("#slots [data-slot]").count() == 9
+
+
+def test_a_node_lights_up_the_slots_it_lands_on(opened):
+    page = opened().page
+    expected = shares_of(fitted(), 5)
+    for node in (0, 7, 19):
+        page.locator(f"#graph [data-node='{node}']").dispatch_event("pointerover")
+        np.testing.assert_allclose(values(page, "#slots .mark"), expected[node], atol=HALF_A_LEVEL)
+        lit = page.locator("#slots .mark").evaluate_all(
+            "all => all.map(one => parseFloat(one.style.getPropertyValue('--v')))"
+        )
+        strength = expected[node] / expected[node].max()
+        np.testing.assert_allclose(lit, 100 * strength, atol=0.2)
+        words = page.locator("#story").inner_text().replace("\u00a0", " ")
+        best = int(expected[node].argmax())
+        start = f"Node {node} lands on slot {best} ({100 * expected[node, best]:.1f} %)"
+        assert words.startswith(start)
+
+
+def test_a_real_pointer_does_it_too(opened):
+    page = opened().page
+    page.hover("#slots [data-slot='4']")
+    expected = shares_of(fitted(), 5)[:, 4]
+    np.testing.assert_allclose(values(page, "#graph .mark"), expected, atol=HALF_A_LEVEL)
+    assert page.locator("#slots .chosen").get_attribute("data-slot") == "4"
+    assert "Slot 4 holds" in page.locator("#story").inner_text()
+    page.mouse.move(2, 2)
+    assert page.locator(".chosen").count() == 0
+
+
+def test_with_nothing_chosen_mass_and_decision_show(opened):
+    page = opened().page
+    numbers = lfds.atlas(fitted(), clouds(), show=[5]).numbers
+    np.testing.assert_allclose(values(page, "#slots .mark"), numbers.pools[0].mass[5], atol=2e-6)
+    np.testing.assert_allclose(
+        values(page, "#graph .mark"), numbers.graphs[0].deciding[0], atol=2e-6
+    )
+
+
+def test_keys_walk_through_nodes_and_slots(opened):
+    page = opened().page
+    page.locator("#graph [data-node='0']").focus()
+    expected = shares_of(fitted(), 5)
+    np.testing.assert_allclose(values(page, "#slots .mark"), expected[0], atol=HALF_A_LEVEL)
+    page.keyboard.press("PageDown")
+    np.testing.assert_allclose(values(page, "#slots .mark"), expected[1], atol=HALF_A_LEVEL)
+    assert page.evaluate("document.activeElement.dataset.node") == "1"
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.dataset.node") == "19"
+    page.keyboard.press("Enter")
+    page.locator("#choice").focus()
+    assert page.locator("#graph .chosen").get_attribute("data-node") == "19"  # kept
+    page.keyboard.press("Escape")
+    assert page.locator(".chosen").count() == 0
+
+
+def test_arrows_go_where_they_point(opened):
+    page = opened(fitted("image")).page  # three by three
+    page.locator("#slots [data-slot='4']").focus()
+    for key, slot in (("ArrowRight", 5), ("ArrowUp", 2), ("ArrowLeft", 1), ("ArrowDown", 4)):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.slot") == str(slot)
+
+
+def test_only_one_node_and_one_slot_are_reached_by_tab(opened):
+    page = opened().page
+    assert page.locator("#graph [tabindex='0']").count() == 1
+    page.locator("#graph [data-node='0']").focus()
+    page.keyboard.press("PageDown")
+    assert page.locator("#graph [tabindex='0']").get_attribute("data-node") == "1"
+
+
+def test_graphs_are_changed_by_keys_buttons_and_list(opened):
+    page = opened(show=(5, 2, 9)).page
+    title = page.locator("#graph-title")
+    assert title.inner_text().startswith("Graph 5, class ")
+    page.keyboard.press("ArrowRight")
+    assert title.inner_text().startswith("Graph 2, ")
+    page.click("#next")
+    assert title.inner_text().startswith("Graph 9, ")
+    page.keyboard.press("ArrowRight")
+    assert title.inner_text().startswith("Graph 5, ")  # round and round
+    page.click("#previous")
+    page.select_option("#choice", "1")
+    assert title.inner_text().startswith("Graph 2, ")
+    np.testing.assert_allclose(values(page, "#slots .mark").sum(), 1, atol=1e-4)
+
+
+def test_a_click_keeps_and_a_second_lets_go(opened):
+    page = opened().page
+    page.click("#slots [data-slot='3']")
+    page.hover("#slots [data-slot='6']")
+    assert page.locator("#slots .chosen").get_attribute("data-slot") == "3"
+    page.click("#slots [data-slot='3']")
+    page.mouse.move(2, 2)
+    assert page.locator("#slots .chosen").count() == 0
+
+
+def test_a_tap_keeps_too(opened):
+    page = opened(size=PHONE, has_touch=True).page
+    page.tap("#slots [data-slot='3']")
+    assert page.locator("#slots .chosen").get_attribute("data-slot") == "3"
+
+
+def test_names_are_text(opened):
+    seen = opened(fitted(classes="odd"), y=labels("odd"))
+    assert seen.messages == []
+    for where in ("#graph-title", "#prediction", "#maps"):
+        assert "</script><script>alert(1)</script>" in seen.page.locator(where).inner_text()
+    assert seen.page.locator("script").count() == 2
+
+
+def test_predictions_are_those_of_the_model(opened):
+    page = opened().page
+    model = fitted()
+    expected = model.predict_proba(clouds()[5])[0]
+    first = page.locator("#prediction .first")
+    assert first.locator(".name").inner_text().startswith(model.classes_[expected.argmax()])
+    shown = first.locator(".value").inner_text()
+    assert shown.replace("\u00a0", " ") == f"{100 * expected.max():.1f} %"
+    assert page.locator("#prediction small").count() == 1
+
+
+def test_usage_and_class_maps_show_their_means(opened):
+    page = opened().page
+    pool = lfds.atlas(fitted(), clouds(), show=[5]).numbers
+    shown = values(page, "#usage [data-value]")
+    np.testing.assert_allclose(shown, pool.pools[0].usage, atol=2e-6)
+    maps = values(page, "#maps .mark").reshape(8, 9)
+    by_hand = [pool.pools[0].mass[clouds().y.numpy() == c].mean(axis=0) for c in range(8)]
+    np.testing.assert_allclose(maps, by_hand, atol=2e-6)
+    page.check("#difference")
+    maps = values(page, "#maps .mark").reshape(8, 9)
+    np.testing.assert_allclose(maps, np.array(by_hand) - pool.pools[0].usage, atol=4e-6)
+
+
+def test_clouds_turn(opened):
+    page = opened().page
+    before = page.locator("#graph [data-node='3']").get_attribute("cx")
+    page.locator("#turn").fill("200")
+    assert page.locator("#graph [data-node='3']").get_attribute("cx") != before
+    assert page.locator("#turning").is_visible()
+
+
+def test_structures_are_chosen_from(opened):
+    seen = opened(fitted("image+loop"))
+    page = seen.page
+    assert page.locator("#slots-title").inner_text() == "Image of 3 x 3 slots"
+    page.get_by_label("Loop of 9 slots", exact=True).first.check()
+    assert page.locator("#slots-title").inner_text() == "Loop of 9 slots"
+    page.locator("#graph [data-node='2']").dispatch_event("pointerover")
+    numbers = lfds.atlas(fitted("image+loop"), clouds(), show=[5]).numbers
+    expected = numbers.graphs[0].shares[1][2]
+    np.testing.assert_allclose(values(page, "#slots .mark"), expected, atol=HALF_A_LEVEL)
+    assert seen.messages == []
+
+
+def test_odd_graphs_are_no_trouble(opened):
+    seen = opened(graphs=strings(), show=range(7))
+    for _ in range(7):
+        seen.page.keyboard.press("ArrowRight")
+    assert seen.messages == []
+    assert not seen.page.locator("#turning").is_visible()
+    assert "as predicted" in seen.page.locator("#maps-words").inner_text()
+    seen.page.keyboard.press("ArrowLeft")
+    assert "has no nodes" in seen.page.locator("#story").inner_text()
+
+
+def test_quantities_are_shown_as_such(opened):
+    points = [np.random.default_rng(k).normal(size=(6, 2)) for k in range(12)]
+    model = lfds.LFDSRegressor(slots=4, epochs=1, options={"width": 8}).fit(points, np.arange(12.0))
+    seen = opened(model, points)
+    assert seen.messages == []
+    assert not seen.page.locator("#maps").is_visible()
+    shown = float(seen.page.locator("#prediction .first span").nth(1).inner_text())
+    assert shown == pytest.approx(model.predict(points)[5], rel=1e-5)
+
+
+def test_it_lives_in_a_notebook(browser, tmp_path):
+    made = lfds.atlas(fitted(), clouds(), show=[5])
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!doctype html><body>{made._repr_html_()}", encoding="utf-8")
+    seen = browser(notebook)
+    frame = seen.page.frame_locator("iframe")
+    assert frame.locator("#graph [data-node]").count() == 20
+    assert seen.messages == []

@@ -104,3 +104,12 @@ def test_two_graphs_are_enough():
     made = lfds.LFDSClassifier(**FAST).fit(graphs()[:2])
     assert made.predict(graphs()[:2]).shape == (2,)
     assert made.temperature_ == 1.0
+
+
+def test_several_structures_stand_side_by_side():
+    told = {**FAST, "epochs": 1}
+    one = lfds.LFDSClassifier("loop", **told).fit(graphs())
+    both = lfds.LFDSClassifier(["loop", "image"], **told).fit(graphs())
+    assert both.network_.settings.pool == "loop+image"
+    assert both.network_.pool.out_channels == 2 * one.network_.pool.out_channels
+    assert both.predict_proba(graphs()).shape == (24, 2)

@@ -42,6 +42,17 @@ def test_prepared_sets_have_their_own_folder():
     assert prepared_at("DD", Path("data")) == Path("data/DD.graphs")
 
 
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if name.startswith("parts-")])
+def test_objects_made_of_parts_are_as_many_as_the_list_says(name):
+    made = BUILT_IN[name].make(0)
+    assert (made.name, len(made), made.num_classes) == (
+        name,
+        BUILT_IN[name].graphs,
+        BUILT_IN[name].classes,
+    )
+    assert (BUILT_IN[name].folds is not None) == name.endswith("-larger")
+
+
 def test_the_catalog_does_not_wait_for_torch():
     code = "import sys, lfds.data.catalog; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

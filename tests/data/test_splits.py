@@ -107,6 +107,14 @@ def test_every_broken_rule_is_found_on_reading(splits, graphs, message, tmp_path
         read_splits(tmp_path / "splits.json", graphs)
 
 
+def test_what_was_laid_out_otherwise_is_read_without_a_proof(tmp_path):
+    holes = (Split((0,), (1,), (8, 9)),)
+    save_splits(holes, tmp_path / "splits.json")
+    assert read_splits(tmp_path / "splits.json", prove=False) == holes
+    with pytest.raises(DataError, match="leaves out graph 2"):
+        read_splits(tmp_path / "splits.json")
+
+
 @pytest.mark.parametrize(
     ("entries", "message"),
     [

@@ -19,7 +19,8 @@ def test_classes_are_the_users_own_labels(labels):
 
 
 def test_it_learns():
-    made = lfds.LFDSClassifier(**{**FAST, "epochs": 15}).fit(graphs())
+    told = {**FAST, "epochs": 15, "options": {"width": 16, "head_dropout": 0.0}}
+    made = lfds.LFDSClassifier(**told, learning_rate=0.02).fit(graphs())
     assert made.score(graphs()) == made.score(graphs(), names()) > 0.9
     assert made.score(graphs(), names()[::-1]) < 0.2
 
@@ -103,3 +104,12 @@ def test_two_graphs_are_enough():
     made = lfds.LFDSClassifier(**FAST).fit(graphs()[:2])
     assert made.predict(graphs()[:2]).shape == (2,)
     assert made.temperature_ == 1.0
+
+
+def test_several_structures_stand_side_by_side():
+    told = {**FAST, "epochs": 1}
+    one = lfds.LFDSClassifier("loop", **told).fit(graphs())
+    both = lfds.LFDSClassifier(["loop", "image"], **told).fit(graphs())
+    assert both.network_.settings.pool == "loop+image"
+    assert both.network_.pool.out_channels == 2 * one.network_.pool.out_channels
+    assert both.predict_proba(graphs()).shape == (24, 2)

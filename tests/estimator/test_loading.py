@@ -54,7 +54,9 @@ def test_a_loaded_model_learns_on(tmp_path):
     assert again.n_iter_ == FAST["epochs"] + 1
 
 
-@pytest.mark.parametrize("structure", ["image", "learned-spatial", "learned-spectral"])
+@pytest.mark.parametrize(
+    "structure", ["image", "learned-spatial", "learned-spectral", ["loop", "image"]]
+)
 def test_every_structure_comes_back(structure, tmp_path):
     made = lfds.LFDSClassifier(structure, **{**FAST, "epochs": 1}).fit(graphs())
     made.save(tmp_path / "model")

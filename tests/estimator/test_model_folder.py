@@ -7,7 +7,14 @@ import pytest
 
 import lfds
 from lfds.data.errors import DataError
-from lfds.estimator.model_folder import CARD, ENCODER, WEIGHTS, check_replaceable, load_model
+from lfds.estimator.model_folder import (
+    CARD,
+    ENCODER,
+    WEIGHTS,
+    check_replaceable,
+    digest,
+    load_model,
+)
 from tests.estimator.small import classifier, graphs
 
 FILES = (CARD, WEIGHTS, ENCODER)
@@ -63,6 +70,21 @@ def changed(folder, change):
     (folder / CARD).write_text(json.dumps(head))
 
 
+def signed(change):
+    """Change the model, and write the checksum that goes with it."""
+
+    def both(head):
+        change(head["model"])
+        head["sha256"] = digest(head["model"])
+
+    return both
+
+
+def test_a_setting_that_came_later_does_not_spoil_what_was_written_before(folder):
+    changed(folder, signed(lambda model: model["network"].pop("seeds")))
+    assert np.isfinite(lfds.load(folder).predict_proba(graphs())).all()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -72,8 +94,9 @@ def changed(folder, change):
         (lambda h: h["model"]["meaning"].update(names=["ring", "path"]), "its checksum differs"),
         (lambda h: h["model"]["meaning"].update(temperature=9.0), "its checksum differs"),
         (lambda h: h["model"].update(fits=77), "its checksum differs"),
-        (lambda h: h["model"].update(more=1), "more: Extra inputs"),
-        (lambda h: h["model"]["network"].update(pool="lop"), "pool must be one of"),
+        (signed(lambda m: m.update(more=1)), "more: Extra inputs"),
+        (signed(lambda m: m["network"].update(pool="lop")), "pool must be one of"),
+        (signed(lambda m: m.update(features=9)), "makes 7 features, not 9"),
         (lambda h: h.pop("model"), "is not what was saved"),
     ],
 )
@@ -87,8 +110,9 @@ def test_a_changed_card_is_noticed(folder, change, message):
 def test_weights_of_another_network_do_not_pass_with_a_new_checksum(folder, tmp_path):
     card = load_model(folder).card
     other = card.model_copy(update={"network": card.network.model_copy(update={"width": 16})})
-    head = {"format": "lfds model", "version": 1, "sha256": other.digest}
-    (folder / CARD).write_text(json.dumps({**head, "model": other.model_dump(mode="json")}))
+    model = other.model_dump(mode="json")
+    head = {"format": "lfds model", "version": 1, "sha256": digest(model), "model": model}
+    (folder / CARD).write_text(json.dumps(head))
     with pytest.raises(DataError, match=f"{WEIGHTS}: is not what was saved"):
         lfds.load(folder)
 

@@ -23,10 +23,16 @@ def bare():
     return replace(known, attributes=none, x=none, labels=known.labels[:, :0], label_values=())
 
 
-def test_classes_from_labels_and_attributes(tmp_path):
-    path = tmp_path / "model.onnx"
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """One export for all: each takes seconds."""
+    path = tmp_path_factory.mktemp("onnx") / "model.onnx"
     export_onnx(classifier(), path)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["model.onnx"]
+    return path
+
+
+def test_classes_from_labels_and_attributes(path):
+    assert [entry.name for entry in path.parent.iterdir()] == ["model.onnx"]
     assert check_onnx(classifier(), path, graphs()) < 1e-5
     # One graph alone, one node alone, and no edge at all.
     assert check_onnx(classifier(), path, graphs()[3]) < 1e-5
@@ -39,16 +45,12 @@ def test_classes_from_labels_and_attributes(tmp_path):
     assert session.get_modelmeta().custom_metadata_map["classes"] == '["path", "ring"]'
 
 
-def test_a_wrong_model_would_be_noticed(tmp_path):
-    path = tmp_path / "model.onnx"
-    export_onnx(classifier(), path)
+def test_a_wrong_model_would_be_noticed(path):
     other = lfds.LFDSClassifier(**FAST, seed=9).fit(graphs())
     assert check_onnx(other, path, graphs()) > 1e-3
 
 
-def test_edges_matter_to_the_file(tmp_path):
-    path = tmp_path / "model.onnx"
-    export_onnx(classifier(), path)
+def test_edges_matter_to_the_file(path):
     given = onnx_inputs(classifier(), graphs())
     session = runtime.InferenceSession(path)
     (with_edges,) = session.run(None, given)
@@ -57,7 +59,11 @@ def test_edges_matter_to_the_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("structure", "encoding"), [("image", "auto"), ("learned-spectral", "none")]
+    ("structure", "encoding"),
+    [
+        ("image", "auto"),
+        pytest.param("learned-spectral", "none", marks=pytest.mark.slow),
+    ],
 )
 def test_amounts_from_structure_alone(structure, encoding, tmp_path):
     made = lfds.LFDSRegressor(structure, **{**FAST, "epochs": 1}, encoding=encoding)
@@ -72,6 +78,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
         export_onnx(classifier(), tmp_path / "model.onnx")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "ENZYMES").exists(), reason="no shared data here")
 def test_real_graphs(tmp_path):
     enzymes = lfds.load_dataset("ENZYMES", root=SHARED)[:120]

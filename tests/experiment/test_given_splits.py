@@ -13,6 +13,7 @@ from lfds.experiment.given_splits import (
     GivenSplits,
     find_splits,
     follow_folds,
+    has_own_folds,
     saved_splits,
 )
 from lfds.experiment.protocol import split_of
@@ -173,6 +174,32 @@ def test_no_validation_part_is_fine_where_nobody_chooses_on_it(tmp_path):
     bare = stratified_folds([0, 1] * 6, folds=2, validation=0)
     spec = given(tmp_path, bare, protocol="paper")
     assert find_splits(spec, [graphs()])["rings"].splits == bare
+
+
+LARGER = {"data": ["parts-share-set-larger"], "folds": 3, "validation": 0.2}
+
+
+def test_sets_that_are_tested_on_larger_graphs_say_so_themselves():
+    spec = make_spec(LARGER)
+    graphs = load_dataset("parts-share-set-larger")
+    found = find_splits(spec, [graphs])
+    assert follow_folds(spec, found).folds == 3
+    splits = found[graphs.name].splits
+    assert sorted(graph for one in splits for graph in one.test) == list(range(200, 400))
+    other = find_splits(make_spec(LARGER | {"seed": 1}), [graphs])
+    assert other[graphs.name].content != found[graphs.name].content
+    assert not has_own_folds("parts-share-set")
+    assert not has_own_folds("ENZYMES")
+
+
+def test_parts_of_such_sets_would_leave_holes():
+    with pytest.raises(SpecError, match="its folds need all of its graphs; drop --graphs"):
+        find_splits(make_spec(LARGER | {"graphs": 10}), [load_dataset("parts-share-set-larger")])
+
+
+def test_folds_that_leave_graphs_out_are_saved_and_read(tmp_path):
+    some = GivenSplits((Split((0,), (1,), (5,)), Split((1,), (0,), (6,))))
+    assert saved_splits(some.save(tmp_path)) == some.splits
 
 
 @needs_shared

@@ -84,8 +84,8 @@ def lasting(run):
     )
 
 
-def same_as_undisturbed(folder, out):
-    table, _ = finish(start(folder, "undisturbed"))
+def same_as_undisturbed(folder, out, *more):
+    table, _ = finish(start(folder, "undisturbed", *more))
     assert out == table
     assert lasting(folder / "run") == lasting(folder / "undisturbed")
 
@@ -106,6 +106,24 @@ def test_killed_in_the_middle_of_folds(folder, workers):
     assert f"{len(done)} of 4 folds are there already" in err
     assert read_records(run).records[: len(done)] == done
     same_as_undisturbed(folder, out)
+
+
+def test_killed_in_the_middle_of_the_second_candidate_of_a_grid(folder):
+    (folder / "grid.toml").write_text("[grid]\nlearning_rate = [0.0001, 0.01]\n")
+    run, grid = folder / "run", ("--spec", "grid.toml")
+
+    def in_the_second():
+        return len(epochs_kept(run)) == 2
+
+    kill_when(start(folder, "run", *grid), in_the_second)
+    done, epochs = sorted(epochs_kept(run), reverse=True)
+    assert done == EPOCHS
+    assert 0 < epochs < EPOCHS
+    assert len(read_records(run).records) == 0
+    out, _ = finish(start(folder, "run", *grid))
+    same_as_undisturbed(folder, out, *grid)
+    chosen = {record["outcome"]["candidate"] for record in lasting(run)}
+    assert chosen != {0}, "the candidates after the kill never mattered"
 
 
 def test_killed_in_the_middle_of_writing(folder):

@@ -36,3 +36,13 @@ def test_a_record_says_what_was_run(tmp_path):
 
 def test_the_epochs_of_all_candidates_count(tmp_path):
     assert tasks_for(tmp_path, grid={"epochs": [2, 5]})[0].epochs == 7
+
+
+def test_a_task_finds_its_files_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    task = tasks_for(Path())[0]
+    assert not task.data.is_absolute()
+    home = task.at_home()
+    assert (home.data, home.splits_file, home.key) == (tmp_path / task.data, None, task.key)
+    given = task.model_copy(update={"splits_file": Path("s.json"), "splits": "hash"})
+    assert given.at_home().splits_file == tmp_path / "s.json"

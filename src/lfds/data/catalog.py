@@ -4,12 +4,14 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from lfds.data.errors import DataError, quoted
+from lfds.data.parts.tasks import Form, Task
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
+    from lfds.data.splits import Split
 
 COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"
 
@@ -68,12 +70,15 @@ class BuiltIn:
         classes: How many.
         about: What the graphs are.
         make: Makes it from a seed.
+        folds: Deals it, where it is not to be dealt like any other set: by the number of folds, a
+            seed, and the share of what is not tested that validates.
     """
 
     graphs: int
     classes: int
     about: str
     make: "Callable[[int], GraphSet]"
+    folds: "Callable[[GraphSet, int, int, float], tuple[Split, ...]] | None" = None
 
 
 def _pc_graphs(seed: int) -> "GraphSet":
@@ -82,8 +87,33 @@ def _pc_graphs(seed: int) -> "GraphSet":
     return pc_graphs(PCGraphsSettings(seed=seed)).graphs
 
 
+def _parts(task: "Task", form: "Form", larger: bool) -> BuiltIn:
+    def make(seed: int) -> "GraphSet":
+        from lfds.data.parts.objects import parts
+        from lfds.data.parts.settings import PartsSettings
+
+        return parts(PartsSettings(task=task, form=form, larger=larger, seed=seed))
+
+    def folds(graphs: "GraphSet", folds: int, seed: int, validation: float) -> "tuple[Split, ...]":
+        from lfds.data.parts.folds import train_small_test_large
+
+        return train_small_test_large(graphs, folds=folds, seed=seed, validation=validation)
+
+    what = {"count": "how many", "share": "in what proportion", "pairs": "which together"}[task]
+    about = f"{form}s of parts, {what}{'; tested on larger ones' if larger else ''}"
+    return BuiltIn(400 if larger else 200, 2, about, make, folds if larger else None)
+
+
+_PARTS = {
+    f"parts-{task}-{form}{'-larger' if larger else ''}": _parts(task, form, larger)
+    for task in get_args(Task)
+    for form in get_args(Form)
+    for larger in (False, True)
+}
+
 BUILT_IN: Mapping[str, BuiltIn] = {
     "pc-graphs": BuiltIn(4000, 8, "neighbour graphs of point clouds of eight shapes", _pc_graphs),
+    **_PARTS,
 }
 
 

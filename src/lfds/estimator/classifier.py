@@ -64,9 +64,9 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> sets = [rng.normal(size=(20, 2)) * (1, 1 + 2 * (k % 2)) for k in range(40)]
+    >>> sets = [rng.normal(size=(20, 2)) * (1, 1 + 9 * (k % 2)) for k in range(40)]
     >>> labels = ["round", "long"] * 20
-    >>> clf = LFDSClassifier(epochs=10, options={"width": 16}).fit(sets, labels)
+    >>> clf = LFDSClassifier(epochs=30, options={"width": 16}).fit(sets, labels)
     >>> clf.predict(sets[:4])
     array(['round', 'long', 'round', 'long'], dtype='<U5')
     """

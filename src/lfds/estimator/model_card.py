@@ -1,6 +1,5 @@
 """What is written about a model beside its weights: options, classes, versions, training data."""
 
-import hashlib
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -104,11 +103,6 @@ class ModelCard(BaseModel):
     fits: int = Field(ge=0)
     versions: dict[str, str]
     files: dict[str, str]
-
-    @property
-    def digest(self) -> str:
-        """A hash of all that is written here."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
 def library_versions() -> dict[str, str]:

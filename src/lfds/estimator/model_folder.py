@@ -50,6 +50,12 @@ def digests(files: dict[str, bytes]) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
+def digest(written: object) -> str:
+    """Return the SHA-256 of something as JSON, however it is spaced."""
+    text = json.dumps(written, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def check_replaceable(path: str | PathLike[str]) -> None:
     """Raise if a model at ``path`` would take the place of something that is no model."""
     check_nothing_is_lost(Path(path), {CARD, WEIGHTS, ENCODER}.__contains__)
@@ -57,12 +63,8 @@ def check_replaceable(path: str | PathLike[str]) -> None:
 
 def save_model(path: str | PathLike[str], card: ModelCard, files: dict[str, bytes]) -> None:
     """Write a model beside ``path``, then put it in place in one step."""
-    head = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sha256": card.digest,
-        "model": card.model_dump(mode="json"),
-    }
+    written = card.model_dump(mode="json")
+    head = {"format": FORMAT, "version": VERSION, "sha256": digest(written), "model": written}
     with whole_folder(Path(path), ours={CARD, *files}.__contains__) as folder:
         for name, content in files.items():
             (folder / name).write_bytes(content)
@@ -99,14 +101,15 @@ def _read_card(folder: Path) -> ModelCard:
         raise DataError(
             f"is in format {version!r}, and this lfds reads format {VERSION}; {way}", source=source
         )
+    # Of what is in the file: a setting that came later must not spoil what was written before.
+    if digest(head.get("model")) != head.get("sha256"):
+        raise _unsound(source, "its checksum differs")
     try:
         card = ModelCard.model_validate(head.get("model"))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise _unsound(source, f"{where}: {first['msg']}") from error
-    if card.digest != head.get("sha256"):
-        raise _unsound(source, "its checksum differs")
     return card
 
 

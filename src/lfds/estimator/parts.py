@@ -20,7 +20,7 @@ def inner_parts(kinds: NDArray[np.integer], share: float, seed: int) -> tuple[Pl
         seed: Root of the random stream.
 
     >>> train, watched = inner_parts(np.array([0, 1] * 10), 0.2, seed=0)
-    >>> len(train), sorted(watched % 2)
+    >>> len(train), sorted((watched % 2).tolist())
     (16, [0, 0, 1, 1])
     """
     if not 0 <= share < 1:

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from lfds.experiment.errors import SpecError
 
 if TYPE_CHECKING:
-    from lfds.experiment.comparison import Result
+    from lfds.experiment.comparison import Result, Watcher
     from lfds.experiment.engine import Engine
 
 _MANY = ("--data", "--pool", "--encoding", "--option", "--splits", "--structure", "--pick")
@@ -80,6 +80,9 @@ def compare(
         float, typer.Option(min=0, help="Seconds between two checkpoints of a fold.")
     ] = 10.0,
     ray: Annotated[str | None, typer.Option(help="Address of a Ray cluster to run on.")] = None,
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="Folder for curves to look at with TensorBoard.")
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed folds again.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -103,7 +106,7 @@ def compare(
         "graphs": graphs,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    result = _run(spec, options, out, root, workers, patience, retry, ray)
+    result = _run(spec, options, out, root, workers, patience, retry, ray, tensorboard)
     _show(result, as_json=as_json)
     if result.failed:
         raise typer.Exit(1)
@@ -118,6 +121,7 @@ def _run(
     patience: float,
     retry: bool,
     ray: str | None,
+    tensorboard: Path | None,
 ) -> "Result":
     # torch takes a second to import; a misspelt option does not wait for it.
     from lfds.experiment.comparison import compare as run
@@ -130,7 +134,7 @@ def _run(
             return run(
                 spec,
                 out,
-                watcher,
+                watcher if tensorboard is None else _with_curves(tensorboard, watcher),
                 root=root,
                 workers=workers,
                 patience=patience,
@@ -140,6 +144,12 @@ def _run(
     except KeyboardInterrupt:
         typer.echo("lfds: stopped; the same command goes on from here", err=True)
         raise typer.Exit(130) from None
+
+
+def _with_curves(folder: Path, watcher: "Watcher") -> "Watcher":
+    from lfds.experiment.tensorboard import Curves
+
+    return Curves(folder, watcher)
 
 
 def _on_ray(address: str) -> "Engine":

@@ -16,7 +16,7 @@ from lfds.data.encodings.structure import structural_features
 from lfds.data.graphset import GraphSet
 from lfds.data.sources import load_dataset, read_any
 from lfds.experiment.errors import SpecError
-from lfds.experiment.given_splits import GivenSplits
+from lfds.experiment.given_splits import GivenSplits, has_own_folds
 from lfds.experiment.spec import CompareSpec
 from lfds.seeds import seed_for
 
@@ -55,9 +55,9 @@ def load_sets(spec: CompareSpec, root: Path) -> list[GraphSet]:
     names = [graphs.name for graphs in sets]
     if len(set(names)) < len(names):
         raise SpecError(f"data: each set needs a name of its own, not {', '.join(names)}")
-    for graphs in sets:
+    for source, graphs in zip(spec.data, sets, strict=True):
         check_classes(graphs)
-        if not spec.splits:
+        if not spec.splits and not has_own_folds(source):
             check_dealing(graphs, spec)
     return sets
 

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from lfds.data.catalog import BUILT_IN
 from lfds.data.graphset import GraphSet
 from lfds.data.splits import Split, read_splits, save_splits
 from lfds.experiment.errors import SpecError
@@ -42,14 +43,18 @@ class GivenSplits:
 
 
 def find_splits(spec: CompareSpec, sets: Sequence[GraphSet]) -> dict[str, GivenSplits]:
-    """Return the splits of each dataset by its name; none at all where the spec gives none.
+    """Return the splits by the names of datasets, of those that are not dealt like any other.
 
     Args:
         spec: Names folders, which hold ``NAME_splits.json``, or files, as ``NAME=FILE``.
         sets: All datasets of the spec; where splits are given, each needs its own.
     """
     if not spec.splits:
-        return {}
+        return {
+            graphs.name: _laid_out(source, graphs, spec)
+            for source, graphs in zip(spec.data, sets, strict=True)
+            if has_own_folds(source)
+        }
     files = {graphs.name: _file_for(graphs.name, spec.splits) for graphs in sets}
     _check_all_used(spec.splits, files)
     return {graphs.name: _read(graphs, files[graphs.name], spec.protocol) for graphs in sets}
@@ -69,10 +74,24 @@ def follow_folds(spec: CompareSpec, given: Mapping[str, GivenSplits]) -> Compare
     return spec.model_copy(update={"folds": folds})
 
 
+def has_own_folds(source: str) -> bool:
+    """Whether what is called ``source`` is a built-in set that says itself how it is dealt."""
+    return source in BUILT_IN and BUILT_IN[source].folds is not None
+
+
 @lru_cache(maxsize=1)
 def saved_splits(path: Path) -> tuple[Split, ...]:
     """Return what :meth:`GivenSplits.save` wrote."""
-    return read_splits(path)
+    return read_splits(path, prove=False)
+
+
+def _laid_out(source: str, graphs: GraphSet, spec: CompareSpec) -> GivenSplits:
+    folds = BUILT_IN[source].folds
+    assert folds is not None
+    if spec.graphs is not None:
+        raise SpecError(f"{source}: its folds need all of its graphs; drop --graphs")
+    # One layout for all seeds, as with splits from files.
+    return GivenSplits(folds(graphs, spec.folds, spec.seed, spec.validation))
 
 
 def _file_for(name: str, entries: Sequence[str]) -> Path:

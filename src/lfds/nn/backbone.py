@@ -94,16 +94,14 @@ class Backbone(nn.Module):
 
     def _kept(self, x: Tensor) -> Sequence[Tensor | None]:
         if self.training and self.node_dropout > 0:
-            return kept_nodes(x, self.node_dropout, len(self.layers)).unbind()
+            return [kept_nodes(x, self.node_dropout) for _ in self.layers]
         return [None] * len(self.layers)
 
 
-def kept_nodes(
-    x: Float[Tensor, "nodes channels"], p: float, layers: int
-) -> Float[Tensor, "layers nodes 1"]:
-    """Draw a factor for each node in each layer: zero with probability ``p``, otherwise one.
+def kept_nodes(x: Float[Tensor, "nodes channels"], p: float) -> Float[Tensor, "nodes 1"]:
+    """Draw a factor for each node: zero with probability ``p``, otherwise one.
 
     It is *not* ``1 / (1 - p)``: maxima and batch norms follow, and would see other values in
     training than afterwards.
     """
-    return x.new_empty(layers, x.shape[0], 1).bernoulli_(1 - p)
+    return (torch.rand(x.shape[0], 1, device=x.device) >= p).to(x.dtype)

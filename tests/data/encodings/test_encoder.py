@@ -184,3 +184,32 @@ def test_a_damaged_encoder_is_refused(part, damage):
     saved[part].update(damage)
     with pytest.raises(DataError, match=f"this is no saved encoder: {part}"):
         Encoder.from_json(json.dumps(saved))
+
+
+@pytest.mark.parametrize("given", ["rwse", ("rwse",), ["rwse"], RWSE()])
+def test_structural_encodings_go_by_name(given):
+    expected = EncodingSettings(structure=(RWSE(),))
+    given = (given,) if isinstance(given, RWSE) else given
+    assert EncodingSettings(structure=given) == expected
+    assert EncodingSettings(structure=given).model_dump() == expected.model_dump()
+
+
+def test_names_and_settings_may_be_mixed_and_none_is_none():
+    mixed = EncodingSettings(structure=["degree", NetMF(), "rwse"])
+    assert mixed.structure == (Degree(), NetMF(), RWSE())
+    assert EncodingSettings(structure="none").structure == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"structure": "rswe"}, "no encoding is called 'rswe'; did you mean 'rwse'"),
+        ({"structure": ["degree", "Laplace"]}, "called 'Laplace'; did you mean 'laplacian'"),
+        ({"structur": "rwse"}, "no setting is called 'structur'; did you mean 'structure'"),
+        ({"zzz": 1}, "no setting is called 'zzz'; choose from labels, attributes, structure"),
+        ({"structure": 3}, "valid tuple"),
+    ],
+)
+def test_what_nobody_knows_is_refused_with_the_nearest_spelling(told, words):
+    with pytest.raises(ValidationError, match=words):
+        EncodingSettings(**told)

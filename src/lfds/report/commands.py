@@ -18,7 +18,10 @@ PAGE = "report.html"
 
 
 def report(
-    run: Annotated[list[Path], typer.Argument(help="Folders of results, or files of records.")],
+    run: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN", help="Folders of results, or files of records."),
+    ],
     form: Annotated[
         str, typer.Option("--format", help="html (a page), md, tex or csv (tables).")
     ] = "html",

@@ -36,7 +36,7 @@ def draw_costs(standing: Standing, column: str) -> Drawing | None:
     for axes, (name, kind) in zip(panels, kinds.items(), strict=True):
         _draw_panel(axes, name, kind, entries)
     panels[0].set_ylabel("test accuracy, %")
-    margins(figure, left=0.55, right=0.1, bottom=0.45, top=0.1)
+    margins(figure, left=0.55, right=0.3, bottom=0.45, top=0.1)
     figure.subplots_adjust(wspace=0.12)
     said = "; ".join(f"{e.series.row} {cost_of(e.series)}" for e in entries)
     return Drawing(
@@ -59,7 +59,7 @@ def _draw_panel(axes: Axes, name: str, kind: Kind, entries: list[Entry]) -> None
             continue
         mean, low, high = interval(entry.summary)
         color = color_of(entry.mark)
-        axes.plot([cost, cost], [low, high], color=color, linewidth=3, alpha=0.18)
+        axes.vlines(cost, low, high, color=color, linewidth=3, alpha=0.18)
         axes.scatter([cost], [mean], s=22, color=color, linewidths=0, zorder=3)
         points.append((cost, mean, entry.series.row))
     _scale(axes, [cost for cost, _, _ in points])

@@ -142,9 +142,10 @@ def test_settings_versions_and_the_command_are_there(read):
     assert "<td>2.13.0</td>" in text
     assert "lfds compare --spec spec.json" in text
     assert "&#34;decay&#34;: &#34;cosine&#34;" in text
+    assert "do not say which versions" not in text
     bare = [one.model_copy(update={"versions": {}}) for one in records(["max"], ["A"])]
     text, _ = read(bare)
-    assert "do not say which versions" in text
+    assert "5 of 5 records do not say which versions" in text
 
 
 def test_the_matrix_has_both_sides(report_on):

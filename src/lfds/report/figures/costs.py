@@ -84,7 +84,7 @@ def few_ticks(low: float, high: float) -> list[float]:
     """Return two to five round numbers of a range that is counted in powers of ten.
 
     >>> few_ticks(0.8, 12), few_ticks(33000, 90000), few_ticks(1, 1e6)
-    ([1.0, 2.0, 5.0, 10.0], [50000.0, 70000.0], [1.0, 100.0, 10000.0, 1000000.0])
+    ([1.0, 10.0], [50000.0, 70000.0], [1.0, 100.0, 10000.0, 1000000.0])
     """
     found: list[float] = []
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)

@@ -22,9 +22,10 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(READY)  ## compare three poolings on built-in graphs under the fair protocol, in minutes
+demo: $(READY)  ## compare three poolings on built-in graphs, in minutes, and end in a report
 	$(BIN)/lfds compare --data pc-graphs --graphs 480 --pool max loop image --folds 3 --epochs 20 \
 		--workers 2 --out build/demo
+	$(BIN)/lfds report build/demo
 
 # Shapes are checked in every call while testing, except where torch traces the code.
 PYTEST := $(BIN)/python -m pytest -n auto --cov --cov-report=
@@ -50,10 +51,12 @@ types: $(READY)
 contracts: $(READY)
 	$(BIN)/lint-imports
 
-figures: $(READY)  ## draw the pictures of README and docs anew
+# What the demo has run already is not run again.
+figures: demo  ## draw the pictures of README and docs anew
 	$(BIN)/python docs/figures/landing.py
 	$(BIN)/python docs/figures/pc_graphs.py docs/figures/pc-graphs.png
 	$(BIN)/python docs/figures/atlas.py
+	$(BIN)/python docs/figures/report.py build/demo/report.html docs/figures/report.png
 
 bench: $(READY)  ## speed and memory beside the peers; rewrites the tables of benchmarks/README.md
 	$(BIN)/python -m benchmarks

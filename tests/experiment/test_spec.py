@@ -80,3 +80,16 @@ def test_what_is_no_toml_is_said(tmp_path):
 
 def test_a_name_that_is_near_nothing_gets_the_list_alone():
     assert nearest("zzz", {"max": 1, "loop": 2}) == "choose from max, loop"
+
+
+def test_what_a_run_wrote_down_asks_for_the_same_again(tmp_path):
+    spec = make_spec({"pools": ["max"], "epochs": 3, "encoding": {"structure": []}})
+    (tmp_path / "spec.json").write_text(spec.model_dump_json())
+    assert make_spec(read_options(tmp_path / "spec.json")) == spec
+
+
+@pytest.mark.parametrize(("content", "said"), [("{", "is no JSON"), ("[1]", "options by name")])
+def test_json_that_is_no_spec_is_one_line(tmp_path, content, said):
+    (tmp_path / "spec.json").write_text(content)
+    with pytest.raises(SpecError, match=said):
+        read_options(tmp_path / "spec.json")

@@ -32,6 +32,7 @@ def test_a_record_says_what_was_run(tmp_path):
     assert (record.key, record.fold, record.outcome) == (task.key, task.fold, None)
     assert record.settings["candidates"][0]["training"]["epochs"] == 2
     assert "data" not in record.settings
+    assert set(record.versions) >= {"lfds", "python", "torch"}
 
 
 def test_the_epochs_of_all_candidates_count(tmp_path):

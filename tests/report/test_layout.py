@@ -45,6 +45,13 @@ def test_other_graphs_under_one_name_are_another_column(tmp_path):
     assert set(found) == {("max", "A #c0ffee"), ("max", "A #beefbe")}
 
 
+def test_other_graphs_are_told_by_their_number_where_that_differs(tmp_path):
+    told = settings("max", content="beefbeef")
+    half = [record("max", "A", fold, told=told, folds=2) for fold in range(2)]
+    found = laid_out(tmp_path, (records(["max"], ["A"]),), (half,))
+    assert set(found) == {("max", "A (50 graphs)"), ("max", "A (20 graphs)")}
+
+
 def test_a_wish_with_new_settings_does_not_hide_behind_old_records(tmp_path):
     found = laid_out(tmp_path, (records(["max"], ["A"]), wish(["max"], ["A"], epochs=99)))
     assert found["max", "A"].complete

@@ -21,6 +21,12 @@ def test_a_failed_fold_is_not_missing_and_not_done():
     assert not series([*full[:2], failed], [0]).complete
 
 
+def test_graphs_are_counted_once_a_seed_is_through():
+    full = [record("max", "A", fold, seed=1, folds=3) for fold in range(3)]
+    assert series([record("max", "A", folds=3), *full]).graphs == 30
+    assert series(full[:2]).graphs is None
+
+
 def test_failures_are_gathered_by_reason():
     failed = [record("max", "A", fold, failed=True, folds=3) for fold in range(2)]
     other = failed[1].model_copy(

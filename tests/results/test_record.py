@@ -49,3 +49,11 @@ def test_no_accuracy_beyond_all_and_no_loss_that_is_no_number():
         Curve(test=(1.5,))
     with pytest.raises(ValidationError):
         Curve(loss=(float("nan"),))
+
+
+def test_records_from_before_versions_were_kept_are_read():
+    told = fair_record(0.5).model_dump(mode="json")
+    del told["versions"]
+    assert Record.model_validate(told) == fair_record(0.5)
+    named = Record.model_validate(told | {"versions": {"torch": "2.13.0"}})
+    assert named.key == fair_record(0.5).key

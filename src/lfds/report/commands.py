@@ -18,7 +18,10 @@ PAGE = "report.html"
 
 
 def report(
-    run: Annotated[list[Path], typer.Argument(help="Folders of results, or files of records.")],
+    run: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN", help="Folders of results, or files of records."),
+    ],
     form: Annotated[
         str, typer.Option("--format", help="html (a page), md, tex or csv (tables).")
     ] = "html",
@@ -83,14 +86,14 @@ def _content(made: "Report", form: str, rule: "Rule", *, every: bool) -> str:
 
 def _write_figures(made: "Report", folder: Path) -> None:
     from lfds.report.figures.draw import all_drawings
-    from lfds.report.figures.files import as_file
+    from lfds.report.figures.files import KINDS, as_file
     from lfds.report.figures.style import styled
 
     count = 0
     with styled():
         for standing in made.standings:
             for drawing in all_drawings(standing):
-                for kind in ("png", "svg"):
+                for kind in KINDS:
                     _put(folder / f"{drawing.name}.{kind}", as_file(drawing, kind))
                 count += 1
     typer.echo(f"{count} figures, as PNG and SVG, are in {folder}", err=True)

@@ -105,9 +105,16 @@ def _telling_apart(rivals: Sequence[Series]) -> list[str]:
 
 
 def _name_columns(all_series: Iterable[Series]) -> None:
-    contents: dict[str, set[str]] = {}
+    """Name datasets; where graphs differ under one name, by how many there are, else by hash."""
+    counts: dict[str, dict[str, int | None]] = {}
     for series in all_series:
-        contents.setdefault(series.dataset, set()).update({series.content} - {""})
+        if series.content:
+            here = counts.setdefault(series.dataset, {})
+            here[series.content] = here.get(series.content) or series.graphs
     for series in all_series:
-        alone = len(contents[series.dataset]) < 2 or not series.content
-        series.column = series.dataset if alone else f"{series.dataset} #{series.content[:6]}"
+        here = counts.get(series.dataset, {})
+        count = here.get(series.content)
+        series.column = series.dataset
+        if len(here) > 1 and series.content:
+            telling = count is not None and list(here.values()).count(count) == 1
+            series.column += f" ({count} graphs)" if telling else f" #{series.content[:6]}"

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pydantic import BaseModel, ConfigDict
 
 REMARKS = {
-    "pc-graphs": "PC Graphs there are graphs of scanned shapes; the built-in ones are made up.",
+    "pc-graphs": "Its PC Graphs are of other point clouds than the built-in pc-graphs.",
     "SYNT": "It does not say which of SYNTHETIC, SYNTHETICnew and Synthie its SYNT is.",
     "Rank-Pool": "Its Rank-Pool is shown beside topk and sag.",
 }

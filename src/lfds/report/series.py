@@ -69,6 +69,15 @@ class Series:
         return {seed: folds for seed, folds in lacking.items() if folds}
 
     @property
+    def graphs(self) -> int | None:
+        """How many graphs the dataset has; known once all folds of a seed have tested theirs."""
+        tested: dict[int, list[int]] = {}
+        for record in self.done:
+            if record.outcome is not None:
+                tested.setdefault(record.fold.seed, []).append(record.outcome.tested)
+        return next((sum(t) for t in tested.values() if len(t) == self.folds), None)
+
+    @property
     def complete(self) -> bool:
         """Whether every fold ended well."""
         return not self.missing and not self.failed

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.collections import PathCollection
 
 from lfds.report.cost import Cost
 from lfds.report.figures import costs
@@ -15,7 +16,8 @@ def test_complete_rows_are_points_at_their_cost_and_accuracy(report_on):
     drawing = draw_costs(standing, "A")
     time, size = drawing.figure.axes
     assert [text.get_text() for text in time.texts] == ["loop", "max"]
-    (where,) = time.collections[0].get_offsets()
+    first = next(found for found in time.collections if isinstance(found, PathCollection))
+    (where,) = first.get_offsets()
     mean = standing.entries["max", "A"].summary.mean
     assert tuple(where) == (4.0, pytest.approx(100 * mean))
     assert size.get_xlabel() == "numbers learned"

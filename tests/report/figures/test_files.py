@@ -13,8 +13,8 @@ NASTY = '<script>alert("1")</script>--> 0.00012345 #1d2329 $x$'
 
 @pytest.fixture
 def drawn(report_on):
-    nasty = [record(NASTY, "A", fold, told=settings("x")) for fold in range(5)]
-    return draw_folds(report_on([*records(["max"], ["A"]), *nasty]).by("fair"), "A")
+    nasty = [record(NASTY, NASTY, fold, told=settings("x")) for fold in range(5)]
+    return draw_folds(report_on([*records(["max"], [NASTY]), *nasty]).by("fair"), NASTY)
 
 
 def test_files_are_what_they_say_and_the_same_each_time(drawn):

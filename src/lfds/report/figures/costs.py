@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from lfds.report.cost import Cost, cost_of
-from lfds.report.figures.style import INK, MUTED, WIDTH, Drawing, color_of
+from lfds.report.figures.style import INK, MUTED, WIDTH, Drawing, color_of, margins
 from lfds.report.standing import Entry, Standing
 from lfds.report.words import file_name, interval
 
@@ -31,11 +31,13 @@ def draw_costs(standing: Standing, column: str) -> Drawing | None:
     if not entries:
         return None
     kinds = {name: kind for name, kind in _KINDS.items() if any(_known(entries, kind))}
-    figure = Figure(figsize=(WIDTH, max(2.4, 1.0 + 0.14 * len(entries))), layout="constrained")
+    figure = Figure(figsize=(WIDTH, max(2.3, 0.9 + 0.14 * len(entries))))
     panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
     for axes, (name, kind) in zip(panels, kinds.items(), strict=True):
         _draw_panel(axes, name, kind, entries)
     panels[0].set_ylabel("test accuracy, %")
+    margins(figure, left=0.55, right=0.3, bottom=0.45, top=0.1)
+    figure.subplots_adjust(wspace=0.12)
     said = "; ".join(f"{e.series.row} {cost_of(e.series)}" for e in entries)
     return Drawing(
         file_name("costs", column, standing.rule),
@@ -57,7 +59,7 @@ def _draw_panel(axes: Axes, name: str, kind: Kind, entries: list[Entry]) -> None
             continue
         mean, low, high = interval(entry.summary)
         color = color_of(entry.mark)
-        axes.plot([cost, cost], [low, high], color=color, linewidth=3, alpha=0.18)
+        axes.vlines(cost, low, high, color=color, linewidth=3, alpha=0.18)
         axes.scatter([cost], [mean], s=22, color=color, linewidths=0, zorder=3)
         points.append((cost, mean, entry.series.row))
     _scale(axes, [cost for cost, _, _ in points])
@@ -82,7 +84,7 @@ def few_ticks(low: float, high: float) -> list[float]:
     """Return two to five round numbers of a range that is counted in powers of ten.
 
     >>> few_ticks(0.8, 12), few_ticks(33000, 90000), few_ticks(1, 1e6)
-    ([1.0, 2.0, 5.0, 10.0], [50000.0, 70000.0], [1.0, 100.0, 10000.0, 1000000.0])
+    ([1.0, 10.0], [50000.0, 70000.0], [1.0, 100.0, 10000.0, 1000000.0])
     """
     found: list[float] = []
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)

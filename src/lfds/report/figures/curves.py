@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from lfds.report.figures.style import FAINT, INK, MUTED, WIDTH, Drawing, color_of
+from lfds.report.figures.style import FAINT, INK, MUTED, WIDTH, Drawing, color_of, margins
 from lfds.report.standing import Entry, Standing
 from lfds.report.words import file_name
 from lfds.results.record import Outcome, Rule
@@ -37,8 +37,11 @@ def draw_curves(standing: Standing, column: str) -> Drawing | None:
         return None
     across = min(_ACROSS, len(entries))
     down = -(-len(entries) // across)
-    figure = Figure(figsize=(WIDTH, 0.35 + 1.45 * down), layout="constrained")
+    height = 0.75 + 1.05 * down + 0.5 * (down - 1)
+    figure = Figure(figsize=(WIDTH, height))
     panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    margins(figure, left=0.55, right=0.1, bottom=0.45, top=0.28)
+    figure.subplots_adjust(hspace=0.5, wspace=0.12)
     for place, panel in enumerate(panels.flat):
         if place < len(entries):
             _draw_panel(panel, entries[place], standing.rule)
@@ -46,8 +49,8 @@ def draw_curves(standing: Standing, column: str) -> Drawing | None:
             panel.set_axis_off()
         # The panels of a row share their numbers; so do those of a column, down to the last one.
         panel.tick_params(labelbottom=place + across >= len(entries))
-    figure.supxlabel("epoch", fontsize=8.5, color=MUTED)
-    figure.supylabel("accuracy, %", fontsize=8.5, color=MUTED)
+    figure.text(0.5, 0.04 / height, "epoch", ha="center", color=MUTED)
+    figure.text(0.02, 0.5, "accuracy, %", va="center", rotation=90, color=MUTED)
     _label_lines(panels.flat[0], standing.rule)
     return Drawing(
         file_name("curves", column, standing.rule),

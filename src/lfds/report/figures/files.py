@@ -3,21 +3,29 @@
 import re
 from html import escape
 from io import BytesIO
+from typing import Literal
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 from lfds.report.figures.style import ACCENT, FAINT, INK, MUTED, PAPER, Drawing
 
+Kind = Literal["png", "svg"]
+KINDS: tuple[Kind, ...] = ("png", "svg")
 _VARIABLES = {INK: "ink", MUTED: "muted", FAINT: "faint", ACCENT: "accent", PAPER: "paper"}
 
 
-def as_file(drawing: Drawing, kind: str) -> bytes:
-    """Return a figure as ``png`` or ``svg``, the same bytes for the same figure."""
+def as_file(drawing: Drawing, kind: Kind) -> bytes:
+    """Return a figure as a file, the same bytes for the same figure."""
     buffer = BytesIO()
     metadata: dict[str, str | None] = {"Title": drawing.title, "Description": drawing.about}
+    # Canvases are asked directly: `savefig` draws everything once more, to measure.
     if kind == "svg":
-        metadata |= {"Date": None, "Creator": None}
+        FigureCanvasSVG(drawing.figure).print_svg(
+            buffer, metadata=metadata | {"Date": None, "Creator": None}
+        )
     else:
-        metadata |= {"Software": None}
-    drawing.figure.savefig(buffer, format=kind, metadata=metadata)
+        FigureCanvasAgg(drawing.figure).print_png(buffer, metadata=metadata | {"Software": None})
     return buffer.getvalue()
 
 
@@ -28,9 +36,9 @@ def inline(drawing: Drawing, key: str) -> str:
         drawing: The figure.
         key: Sets its identifiers apart from those of other figures of the page.
     """
-    buffer = BytesIO()
-    drawing.figure.savefig(buffer, format="svg", transparent=True)
-    svg = buffer.getvalue().decode()
+    drawing.figure.patch.set_visible(False)
+    svg = as_file(drawing, "svg").decode()
+    drawing.figure.patch.set_visible(True)
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*|<!--.*?-->", "", svg, flags=re.DOTALL)
     used = set(re.findall(r'(?:xlink:href="#|url\(#)([^")]+)', svg))

@@ -4,7 +4,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lfds.report.figures.style import ACCENT, FAINT, INK, WIDTH, Drawing, color_of, only_bottom
+from lfds.report.figures.style import (
+    ACCENT,
+    FAINT,
+    INK,
+    WIDTH,
+    Drawing,
+    color_of,
+    margins,
+    only_bottom,
+    room_for,
+)  # fmt: skip
 from lfds.report.standing import Entry, Standing
 from lfds.report.words import cell_text, file_name, interval, seen_scores, spoken
 
@@ -17,7 +27,7 @@ def draw_folds(standing: Standing, column: str) -> Drawing | None:
     entries = standing.column(column)
     if not any(seen_scores(entry, standing.rule) for entry in entries):
         return None
-    figure = Figure(figsize=(WIDTH, 0.62 + 0.3 * len(entries)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.52 + 0.3 * len(entries)))
     axes = figure.add_subplot()
     means = [entry.summary.mean for entry in entries if entry.summary is not None]
     if means:
@@ -28,6 +38,13 @@ def draw_folds(standing: Standing, column: str) -> Drawing | None:
     axes.tick_params(axis="y", labelcolor=INK)
     axes.set_ylim(len(entries) - 0.5, -0.5)
     axes.set_xlabel("test accuracy, %")
+    margins(
+        figure,
+        left=room_for(entry.series.row for entry in entries),
+        right=room_for(cell_text(entry) for entry in entries),
+        bottom=0.44,
+        top=0.08,
+    )
     only_bottom(axes)
     return Drawing(
         file_name("folds", column, standing.rule),

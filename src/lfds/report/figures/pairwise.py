@@ -3,7 +3,17 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lfds.report.figures.style import ACCENT, FAINT, INK, MUTED, PAPER, WIDTH, Drawing
+from lfds.report.figures.style import (
+    ACCENT,
+    FAINT,
+    INK,
+    MUTED,
+    PAPER,
+    WIDTH,
+    Drawing,
+    margins,
+    room_for,
+)
 from lfds.report.standing import ALPHA, Pair, Standing
 from lfds.report.words import file_name, points
 
@@ -15,11 +25,12 @@ def draw_pairs(standing: Standing, column: str) -> Drawing | None:
         return None
     rows = [row for row in standing.rows if any(row in (p.first, p.second) for p in pairs)]
     size = len(rows)
-    figure = Figure(figsize=(WIDTH, 0.5 + 0.3 * size), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.6 + 0.3 * size))
+    margins(figure, left=room_for(rows), right=0.1, bottom=0.1, top=0.5)
     axes = figure.add_subplot()
     axes.set_xlim(-0.5, size - 0.5)
     axes.set_ylim(size - 0.5, -0.5)
-    axes.set_xticks(range(size), rows, rotation=0 if size < 8 else 30, ha="center")
+    axes.set_xticks(range(size), rows, rotation=0 if size < 7 else 20)
     axes.set_yticks(range(size), rows)
     axes.tick_params(length=0, labelcolor=INK, labeltop=True, labelbottom=False)
     for spine in axes.spines.values():

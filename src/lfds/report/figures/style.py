@@ -5,7 +5,7 @@ grey. Shapes say the same as colours: filled is complete, hollow is not.
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +36,7 @@ _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8.5,
-    "savefig.dpi": 160,
+    "figure.dpi": 160,
     "svg.fonttype": "none",
     "svg.hashsalt": "lfds",
     "text.color": INK,
@@ -66,11 +66,6 @@ class Drawing:
     about: str
     figure: Figure
 
-    def __post_init__(self) -> None:
-        # Laid out once: matplotlib would shift things a little with every file it writes.
-        self.figure.draw_without_rendering()
-        self.figure.set_layout_engine("none")
-
 
 @contextmanager
 def styled() -> Iterator[None]:
@@ -79,6 +74,22 @@ def styled() -> Iterator[None]:
         # Names may be in any script; a browser has letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph")
         yield
+
+
+def margins(figure: Figure, *, left: float, right: float, bottom: float, top: float) -> None:
+    """Leave room around the panels, in inches.
+
+    Matplotlib can measure instead, but takes most of the time of a drawing to do so.
+    """
+    width, height = figure.get_size_inches()
+    figure.subplots_adjust(
+        left=left / width, right=1 - right / width, bottom=bottom / height, top=1 - top / height
+    )
+
+
+def room_for(texts: Iterable[str], most: float = 2.2) -> float:
+    """Return the inches that the longest of some texts needs, a gap included."""
+    return min(most, 0.15 + 0.073 * max(map(len, texts), default=0))
 
 
 def color_of(mark: str) -> str:

@@ -126,14 +126,15 @@ def test_a_warm_start_needs_the_same_network_and_classes():
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_pieces_are_learned_one_after_the_other(kind):
-    made = kind(**FAST)
+    calm = {"width": 8, "head_dropout": 0.0, "node_dropout": 0.0}
+    made = kind(**{**FAST, "options": calm})
     for _ in range(6):
         for start in (0, 12):
             part = slice(start, start + 12)
             made.partial_fit(graphs()[part], targets(kind)[part])
     losses = made.history_.loss
     assert made.n_iter_ == len(losses) == 12
-    assert losses[-1] < losses[0]
+    assert sum(losses[-4:]) < sum(losses[:4])
     assert made.predict(graphs()).shape == (24,)
 
 

@@ -10,8 +10,6 @@ from lfds.estimator.calibration import probabilities
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning, Label
 from lfds.explain.record import Floats, Whole
 
-_NO_TARGETS: tuple[str | int, ...] = (0,)  # what a set holds that was read without any
-
 
 def predictions(
     outputs: Floats, graphs: GraphSet, meaning: ClassMeaning | AmountMeaning
@@ -38,7 +36,7 @@ def predictions(
 
 def known_targets(graphs: GraphSet, classes: Sequence[Label]) -> Whole:
     """Return the class of each graph as a position in ``classes``; -1 where it is none of them."""
-    if graphs.classes in ((), _NO_TARGETS):
+    if not graphs.classes:
         return np.full(len(graphs), -1)
     places = {str(name): place for place, name in enumerate(classes)}
     of_position = np.array([places.get(str(name), -1) for name in graphs.classes])
@@ -48,11 +46,8 @@ def known_targets(graphs: GraphSet, classes: Sequence[Label]) -> Whole:
 
 def known_amounts(graphs: GraphSet, width: int) -> Floats:
     """Return the quantities that graphs carry ``[graphs, width]``; NaN where they carry others."""
-    if graphs.classes:
-        names = np.array(graphs.classes)
-        carried = names[graphs.y.numpy()] if graphs.classes != _NO_TARGETS else names[:0]
-    else:
-        carried = graphs.y.numpy()
+    y = graphs.y.numpy()
+    carried = np.array(graphs.classes)[y] if graphs.classes else y
     fits = carried.dtype.kind in "iuf" and carried.size == len(graphs) * width
     if not fits:
         return np.full((len(graphs), width), np.nan, dtype=np.float32)

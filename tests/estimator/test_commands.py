@@ -201,7 +201,7 @@ def test_graphs_without_labels_are_predicted_and_not_judged(lfds, tmp_path):
         ("evaluate", "model", "bare.jsonl"),
         ("fit", "bare.jsonl", "-o", "new"),
         ("fit", "bare.jsonl", "-o", "new", "--balanced"),
-        ("compare", "--data", "bare.jsonl", "--graphs", "4"),
+        ("compare", "--data", "bare.jsonl", "--graphs", "4", "--out", "new"),
     ):
         code, out, err = lfds(*arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)

@@ -116,3 +116,8 @@ def test_several_structures_stand_side_by_side():
     assert both.network_.settings.pool == "loop+image"
     assert both.network_.pool.out_channels == 2 * one.network_.pool.out_channels
     assert both.predict_proba(graphs()).shape == (24, 2)
+
+
+def test_labels_that_are_no_classes_are_not_scored():
+    with pytest.raises(DataError, match="label 'wheel' is none of the classes path, ring"):
+        classifier().score(graphs(), ["wheel"] * 24)

@@ -5,6 +5,7 @@ from torch.testing import assert_close
 
 from lfds.data import DataError, GraphSet
 from lfds.data.arrays import not_yet_encoded, targets_from
+from lfds.data.joining import join
 
 PATH = [[0, 1], [1, 0]]
 
@@ -66,10 +67,28 @@ def test_floats_are_regressed(y, shape):
     assert targets.dtype == torch.float32
 
 
-def test_without_targets_there_is_one_class():
+def test_without_targets_there_are_none_and_no_class():
     graphs = GraphSet.from_arrays([1, 1], [[], []])
-    assert_close(graphs.y, torch.zeros(2, dtype=torch.int64))
-    assert graphs.num_classes == 1
+    assert_close(graphs.y, torch.zeros(2, 0))
+    assert (graphs.has_targets, graphs.num_classes) == (False, 0)
+    for y in ([0, 0], [0.0, 0.0], [[0.0, 1.0]] * 2, ["a", "a"]):
+        assert GraphSet.from_arrays([1, 1], [[], []], y).has_targets
+
+
+def test_graphs_without_targets_stay_without(tmp_path):
+    graphs = GraphSet.from_arrays([1, 2], [[1], [2]])
+    graphs.save(tmp_path / "set")
+    for same in (
+        graphs[1],
+        join([graphs, graphs]),
+        GraphSet.load(tmp_path / "set"),
+        GraphSet.from_pyg(graphs.to_pyg()),
+        graphs.with_features(torch.ones(3, 1)),
+    ):
+        assert not same.has_targets
+    with pytest.raises(DataError, match="the graphs carry no labels, and the format needs some"):
+        graphs.to_tu(tmp_path / "tu")
+    assert not (tmp_path / "tu").exists()
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ def test_targets_are_classes_or_quantities(values, classes, kind, tmp_path):
     assert str(graphs.y.dtype).endswith(kind)
 
 
-def test_without_a_target_there_is_one_class(tmp_path):
-    assert read_smiles(write(tmp_path / "m.csv", "smiles\nC\nCC\n")).num_classes == 1
+def test_without_a_target_there_is_none(tmp_path):
+    assert not read_smiles(write(tmp_path / "m.csv", "smiles\nC\nCC\n")).has_targets
 
 
 def test_columns_are_chosen_by_name(tmp_path):

@@ -45,7 +45,7 @@ def test_a_histogram_counts_everything_once(numbers):
     [
         (
             GraphSet.from_arrays([2], [[0], [1]]),
-            ["nothing is known of the nodes", "only one class"],
+            ["nothing is known of the nodes", "no labels of graphs"],
         ),
         (
             GraphSet.from_arrays([1, 1], [[], []], [0, 1], labels=[1, 2]),

@@ -79,10 +79,13 @@ def test_labels_that_cannot_be_learned_are_named(y, message):
         lfds.LFDSClassifier(**FAST).partial_fit(graphs(), y)
 
 
-def test_graphs_that_carry_no_labels_are_one_class():
-    bare = lfds.GraphSet.from_arrays([2, 2], [[0, 2], [1, 3]])
-    with pytest.raises(DataError, match=r"all 2 graphs are of class '0'; .* give labels"):
-        lfds.LFDSClassifier(**FAST).fit(bare)
+def test_graphs_that_carry_no_labels_are_neither_learned_nor_judged():
+    sets = [np.random.default_rng(k).normal(size=(3, 2)) for k in range(8)]
+    numbers = lfds.LFDSClassifier(**FAST).fit(sets, [0, 1] * 4)
+    amounts = lfds.LFDSRegressor(**FAST).fit(sets, range(8))
+    for call in (numbers.fit, numbers.score, numbers.partial_fit, amounts.fit, amounts.score):
+        with pytest.raises(DataError, match=r"^y: the graphs carry no labels; pass y"):
+            call(sets)
 
 
 # The second piece has kinds of nodes that the first one lacks.
@@ -113,3 +116,8 @@ def test_several_structures_stand_side_by_side():
     assert both.network_.settings.pool == "loop+image"
     assert both.network_.pool.out_channels == 2 * one.network_.pool.out_channels
     assert both.predict_proba(graphs()).shape == (24, 2)
+
+
+def test_labels_that_are_no_classes_are_not_scored():
+    with pytest.raises(DataError, match="label 'wheel' is none of the classes path, ring"):
+        classifier().score(graphs(), ["wheel"] * 24)

@@ -188,3 +188,22 @@ def test_a_published_dataset_by_name(lfds, tmp_path):
     code, out, _ = lfds("predict", "model", "MUTAG", *told)
     assert code == 0
     assert len(out.splitlines()) == 189
+
+
+def test_graphs_without_labels_are_predicted_and_not_judged(lfds, tmp_path):
+    (tmp_path / "zeros.jsonl").write_text(
+        "\n".join(line.replace('"path"', "0").replace('"ring"', "1") for line in lines())
+    )
+    (tmp_path / "bare.jsonl").write_text("\n".join(lines(label=None)))
+    assert lfds("fit", "zeros.jsonl", "-o", "model", *FAST)[0] == 0
+    assert lfds("predict", "model", "bare.jsonl")[0] == 0
+    for arguments in (
+        ("evaluate", "model", "bare.jsonl"),
+        ("fit", "bare.jsonl", "-o", "new"),
+        ("fit", "bare.jsonl", "-o", "new", "--balanced"),
+        ("compare", "--data", "bare.jsonl", "--graphs", "4", "--out", "new"),
+    ):
+        code, out, err = lfds(*arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "the graphs carry no labels" in err
+    assert not (tmp_path / "new").exists()

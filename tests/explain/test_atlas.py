@@ -62,8 +62,10 @@ def test_true_classes_can_be_told_apart_from_the_graphs():
     model = lfds.LFDSClassifier(slots=4, epochs=1, options={"width": 8})
     model.fit(points, ["a", "b"] * 6)
     assert lfds.atlas(model, points).numbers.target.tolist() == [-1] * 12
-    assert lfds.atlas(model, points, ["b", "c"] * 6).numbers.target.tolist() == [1, -1] * 6
-    with pytest.raises(DataError, match="one target for each of 12 graphs"):
+    assert lfds.atlas(model, points, ["b", "a"] * 6).numbers.target.tolist() == [1, 0] * 6
+    with pytest.raises(DataError, match="label 'c' is none of the classes a, b"):
+        lfds.atlas(model, points, ["b", "c"] * 6)
+    with pytest.raises(DataError, match="one label for each of 12 graphs"):
         lfds.atlas(model, points, ["a"])
 
 

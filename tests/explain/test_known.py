@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import lfds
+from lfds.data.errors import DataError
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
-from lfds.explain.known import known_amounts, known_targets, predictions
+from lfds.explain.known import known_amounts, known_targets, predictions, with_known
 
 
 def one_node_graphs(y):
@@ -44,3 +45,41 @@ def test_outputs_become_amounts_in_their_units():
     assert found["amounts"].tolist() == [[10], [12], [8]]
     assert found["true_amounts"].tolist() == [[9], [12], [8.5]]
     assert found["classes"] == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "y", "places"),
+    [
+        ((0, 1), [1.0, 0.0, 1.0], [1, 0, 1]),
+        ((0, 1), [0, 0, 0], [0, 0, 0]),
+        ((False, True), [True, False, True], [1, 0, 1]),
+        ((2, 10), [10, 2, 10], [1, 0, 1]),
+        ((0.0, 1.0), [1, 0, 1], [1, 0, 1]),
+        (("a", "b"), np.array([["b"], ["a"], ["b"]], dtype=object), [1, 0, 1]),
+    ],
+)
+def test_labels_are_taken_as_an_estimator_takes_them(names, y, places):
+    meaning = ClassMeaning(names=names)
+    given = with_known(one_node_graphs([5, 6, 7]), y, meaning)
+    assert known_targets(given, names).tolist() == places
+
+
+def test_carried_numbers_are_classes_whatever_their_kind():
+    assert known_targets(one_node_graphs([0, 0, 0]), (0, 1)).tolist() == [0, 0, 0]
+    assert known_targets(one_node_graphs([0, 1, 0]), (0.0, 1.0)).tolist() == [0, 1, 0]
+    assert known_targets(one_node_graphs([True, False, True]), (False, True)).tolist() == [1, 0, 1]
+    assert known_targets(one_node_graphs(["1", "0", "1"]), (0, 1)).tolist() == [1, 0, 1]
+    assert known_amounts(one_node_graphs([0, 0, 0]), 1).tolist() == [[0]] * 3
+
+
+def test_given_amounts_are_as_many_as_the_model_tells():
+    meaning = AmountMeaning(means=(0.0,), scales=(1.0,), single=True)
+    for y in ([0, 0, 0], [0.0, 0.0, 0.0], [[0], [0], [0]]):
+        assert known_amounts(with_known(one_node_graphs(None), y, meaning), 1).tolist() == [[0]] * 3
+    with pytest.raises(DataError, match="y: has 2 targets for each graph, and the model 1"):
+        with_known(one_node_graphs(None), [[1, 2]] * 3, meaning)
+
+
+def test_given_labels_are_classes_of_the_model():
+    with pytest.raises(DataError, match="label 'c' is none of the classes a, b"):
+        with_known(one_node_graphs(None), ["a", "b", "c"], ClassMeaning(names=("a", "b")))

@@ -35,7 +35,7 @@ def graphs_from_arrays(
         sizes: Nodes of each graph, ``[graphs]``.
         edge_index: ``[2, edges]``, senders above receivers, nodes numbered over the whole set.
         y: One target per graph: whole numbers or names are classes, floats are regressed.
-            Zeros of one class when left out, for graphs whose class is yet to be predicted.
+            Left out, the set has no targets: its graphs are yet to be predicted.
         attributes: Quantities, ``[nodes, a]``; they are also the features ``x``.
         labels: Kinds as whole numbers, ``[nodes]`` or ``[nodes, l]``.
         edge_attributes: ``[edges, ea]``, in the order of ``edge_index``.
@@ -56,7 +56,7 @@ def graphs_from_arrays(
     kinds = _whole_table(labels, "labels", num_nodes)
     amounts = torch.from_numpy(_amounts(attributes, "attributes", num_nodes))
     targets, classes = targets_from(
-        np.zeros(len(ptr) - 1, dtype=np.int64) if y is None else y, len(ptr) - 1
+        np.zeros((len(ptr) - 1, 0), dtype=np.float32) if y is None else y, len(ptr) - 1
     )
     num_edges = ends.shape[1]
     return GraphSet(

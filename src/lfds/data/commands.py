@@ -156,6 +156,8 @@ def _note(count: int, what: str) -> str:
 
 
 def _classes(graphs: "GraphSet", summary: "Summary") -> str:
+    if not graphs.has_targets:
+        return "none: the graphs carry no labels"
     if not graphs.classes:
         return f"none: regression, targets {list(graphs.y.shape[1:]) or 'single'}"
     counts = ", ".join(f"{name}: {count}" for name, count in summary.class_counts.items())

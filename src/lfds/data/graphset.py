@@ -42,8 +42,9 @@ class GraphSet:
         edge_attributes: float32 ``[edges, ea]``.
         edge_labels: int64 ``[edges, el]``, with their original values.
         y: int64 ``[graphs]``, positions in ``classes``; or float32 ``[graphs]`` or
-            ``[graphs, targets]`` where something is to be regressed.
-        classes: The original name of each class; empty for regression.
+            ``[graphs, targets]`` where something is to be regressed; ``[graphs, 0]`` where nothing
+            is known of them.
+        classes: The original name of each class; empty for regression, and without targets.
         coordinates: float32 ``[nodes, c]``, where the nodes are in space. For drawing alone: no
             encoder, batch or network gets to see them. Width 0 when left out.
         provenance: Where the set came from and what was done to it on the way.
@@ -108,8 +109,13 @@ class GraphSet:
 
     @property
     def num_classes(self) -> int:
-        """Classes of the whole set it was taken from; 0 for regression."""
+        """Classes of the whole set it was taken from; 0 for regression and without targets."""
         return len(self.classes)
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether anything is known of the graphs that could be learned or judged by."""
+        return self.y.ndim == 1 or self.y.shape[1] > 0
 
     @cached_property
     def sizes(self) -> Tensor:

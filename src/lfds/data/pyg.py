@@ -57,9 +57,10 @@ def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
     sizes = graphs.sizes.tolist()
     edge_counts = graphs.edge_ptr[graphs.ptr].diff().tolist()
     columns: dict[str, Sequence[Tensor]] = {
-        "y": torch.split(graphs.y, 1),
         "edge_index": torch.split(_local_edge_index(graphs), edge_counts, dim=1),
     }
+    if graphs.has_targets:
+        columns["y"] = torch.split(graphs.y, 1)
     for name, table, counts in (
         ("x", features, sizes),
         ("labels", graphs.labels, sizes),

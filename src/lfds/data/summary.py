@@ -108,11 +108,16 @@ def lacks(graphs: GraphSet, summary: Summary) -> list[str]:
     empty_classes = [str(name) for name, count in summary.class_counts.items() if count == 0]
     if empty_classes:
         found.append(f"no graph of class {', '.join(empty_classes)}")
-    if len(graphs.classes) == 1:
-        found.append("only one class: nothing to tell apart")
+    found += _targets_lacking(graphs)
     if graphs.num_edges == 0:
         found.append("no edges at all")
     return found
+
+
+def _targets_lacking(graphs: GraphSet) -> list[str]:
+    if not graphs.has_targets:
+        return ["no labels of graphs: nothing to learn, or to be judged by"]
+    return ["only one class: nothing to tell apart"] if len(graphs.classes) == 1 else []
 
 
 def differences(graphs: GraphSet, summary: Summary, published: Published) -> list[str]:

@@ -28,6 +28,8 @@ def write_tu(graphs: GraphSet, folder: str | PathLike[str]) -> None:
     name = graphs.name
     if not name or Path(name).name != name or "\0" in name:
         raise DataError(f"files cannot be named after a set called {quoted(name)}", source="name")
+    if not graphs.has_targets:
+        raise DataError("the graphs carry no labels, and the format needs some", source="y")
     names = _names_beyond_the_files(graphs)
     files = {name + ending for ending in ENDINGS.values()}
     with whole_folder(Path(folder), ours=files.__contains__) as home:

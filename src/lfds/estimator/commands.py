@@ -154,10 +154,12 @@ def _fit(
     from lfds.estimator.classifier import LFDSClassifier
     from lfds.estimator.model_folder import check_replaceable
     from lfds.estimator.regressor import LFDSRegressor
+    from lfds.estimator.targets import need_targets
     from lfds.estimator.told import print_fit, shows_bars, warnings_told
 
     check_replaceable(out)  # now, and not after an hour of training
     graphs = _graphs(data, root, target, skip_bad)
+    need_targets(graphs)
     estimator: LFDSClassifier | LFDSRegressor
     if graphs.classes:
         estimator = LFDSClassifier(progress=shows_bars()).set_params(**chosen)

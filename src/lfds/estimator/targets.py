@@ -22,6 +22,7 @@ def class_labels(y: Any, graphs: GraphSet) -> Labels:
         graphs: What is labelled.
     """
     if y is None:
+        need_targets(graphs)
         if not graphs.classes:
             raise DataError(
                 "the graphs carry quantities and no classes; use LFDSRegressor, or give labels",
@@ -43,6 +44,7 @@ def class_labels(y: Any, graphs: GraphSet) -> Labels:
 def amounts(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
     """Return the quantities of every graph, ``[graphs]`` or ``[graphs, targets]``."""
     if y is None:
+        need_targets(graphs)
         y = np.array(graphs.classes)[graphs.y.numpy()] if graphs.classes else graphs.y
     values = _one_each(y, len(graphs))
     if values.ndim > 2 or values.dtype.kind not in "iuf":
@@ -60,6 +62,12 @@ def amounts(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
             source="y",
         )
     return values
+
+
+def need_targets(graphs: GraphSet) -> None:
+    """Raise unless the graphs carry something to learn or to be judged by."""
+    if not graphs.has_targets:
+        raise DataError("the graphs carry no labels; pass y, or graphs that have some", source="y")
 
 
 def need_several(labels: Labels) -> None:

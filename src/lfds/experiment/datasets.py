@@ -117,6 +117,8 @@ def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
 
 def check_classes(graphs: GraphSet) -> None:
     """Raise a SpecError where a set has no classes to tell apart."""
+    if not graphs.has_targets:
+        raise SpecError(f"{graphs.name}: the graphs carry no labels; comparing needs some")
     if not graphs.classes:
         raise SpecError(f"{graphs.name}: has no classes; comparing needs a set of several")
     counts = _class_counts(graphs)
@@ -174,6 +176,7 @@ def _chosen(graphs: GraphSet, count: int | None) -> GraphSet:
     """Take at most ``count`` graphs, of each class in proportion."""
     if count is None or count >= len(graphs):
         return graphs
+    check_classes(graphs)
     rng = np.random.default_rng(seed_for(0, graphs.name, "chosen"))
     shuffled = rng.permutation(len(graphs))
     by_class = shuffled[np.argsort(graphs.y.numpy()[shuffled], kind="stable")]

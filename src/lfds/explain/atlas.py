@@ -3,7 +3,7 @@
 import html as escaping
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any, final
 
 from sklearn.utils.validation import check_is_fitted
 
-from lfds.data.arrays import targets_from
 from lfds.data.graphset import GraphSet
 from lfds.data.whole_file import write_whole
 from lfds.estimator.classifier import LFDSClassifier
@@ -20,7 +19,7 @@ from lfds.estimator.graphs_in import Graphs, as_graphs
 from lfds.estimator.meaning import ClassMeaning
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.explain.errors import ExplainError
-from lfds.explain.known import known_targets
+from lfds.explain.known import known_targets, with_known
 from lfds.explain.looking import latent_pools
 from lfds.explain.numbers import atlas_numbers, spread_over_classes
 from lfds.explain.page import page
@@ -111,8 +110,7 @@ def atlas(
         targets=y is None,
     )
     if y is not None:
-        targets, classes = targets_from(y, len(known))
-        known = replace(known, y=targets, classes=classes)
+        known = with_known(known, y, model.meaning_)
     check_widths(known, model.encoder_)
     strange = unseen_labels(known, model.encoder_)
     if strange:

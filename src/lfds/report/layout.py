@@ -9,6 +9,7 @@ from lfds.report.wish import Wish
 from lfds.results.record import Record
 
 _Place = tuple[str, ...]
+_Met = tuple[Series, Record]
 
 
 def lay_out(sources: Sequence[Source]) -> list[Series]:
@@ -19,12 +20,13 @@ def lay_out(sources: Sequence[Source]) -> list[Series]:
     """
     found: dict[_Place, Series] = {}
     for source in sources:
-        mine = [_series_of(record, found) for record in source.records]
-        for series, record in zip(mine, source.records, strict=True):
-            series.records.append(record)
+        for record in source.records:
+            _series_of(record, found).records.append(record)
+        # A fold that counts in another source was run in this one all the same.
+        mine = [(_series_of(record, found), record) for record in source.met]
         _expect_seeds_of_neighbours(mine)
         if source.wish is not None:
-            _expect_what_was_asked_for(source.wish, mine, source.records, found)
+            _expect_what_was_asked_for(source.wish, mine, found)
     _name_columns(found.values())
     _name_rows(found.values())
     return list(found.values())
@@ -42,21 +44,20 @@ def _series_of(record: Record, found: dict[_Place, Series]) -> Series:
     return found[place]
 
 
-def _expect_seeds_of_neighbours(mine: Sequence[Series]) -> None:
+def _expect_seeds_of_neighbours(mine: Sequence[_Met]) -> None:
     """All poolings of one source are to be run on a dataset with the seeds that any of them has."""
     seeds: dict[tuple[object, ...], set[int]] = {}
-    for series in mine:
+    for series, record in mine:
         place = (series.protocol, series.dataset, series.content, series.folds)
-        there = seeds.setdefault(place, set())
-        there |= {record.fold.seed for record in series.records}
-    for series in mine:
+        seeds.setdefault(place, set()).add(record.fold.seed)
+    for series, _ in mine:
         series.seeds |= seeds[series.protocol, series.dataset, series.content, series.folds]
 
 
 def _expect_what_was_asked_for(
-    wish: Wish, mine: Sequence[Series], records: Sequence[Record], found: dict[_Place, Series]
+    wish: Wish, mine: Sequence[_Met], found: dict[_Place, Series]
 ) -> None:
-    meant = [s for s, record in zip(mine, records, strict=True) if wish.meant(record)]
+    meant = [series for series, record in mine if wish.meant(record)]
     for dataset in _names(wish.datasets, [series.dataset for series in meant]):
         for pool in wish.pools:
             begun = [s for s in meant if (s.pool, s.dataset) == (pool, dataset)]

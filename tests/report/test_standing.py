@@ -5,9 +5,10 @@ import pytest
 from lfds.report.layout import lay_out
 from lfds.report.sources import read_sources
 from lfds.report.standing import rules_of, standing_by
+from lfds.report.text_tables import markdown
 from lfds.results.rules import scores_by
 from lfds.results.statistics import compare, holm
-from tests.report.runs import record, records, write
+from tests.report.runs import record, records, settings, write
 
 
 @pytest.fixture
@@ -67,7 +68,33 @@ def test_other_folds_are_not_compared(stand):
     some = [*records(["max"], ["A"]), *records(["loop"], ["A"], folds=4)]
     standing = stand(some)
     assert standing.pairs["A"] == ()
-    assert {entry.mark for entry in standing.entries.values()} == {"best", ""}
+    assert {entry.mark for entry in standing.entries.values()} == {""}
+    assert standing.rows == ("max (folds 5)", "loop (folds 4)")
+
+
+@pytest.mark.parametrize(
+    ("other", "said"), [({"splits": "0123456789"}, "splits #012345"), ({"validation": 0.2}, "0.2")]
+)
+def test_rows_on_other_folds_are_named_and_compared_among_themselves(stand, other, said):
+    given = [
+        record(pool, dataset, fold, told=settings(pool) | other)
+        for pool in ("image", "wild")
+        for dataset in ("A", "BB")
+        for fold in range(5)
+    ]
+    standing = stand([*records(["max", "loop"], ["A", "BB"]), *given])
+    assert [said in row for row in standing.rows] == [False, False, True, True]
+    pools = [(pair.first.split()[0], pair.second.split()[0]) for pair in standing.pairs["A"]]
+    assert pools == [("max", "loop"), ("image", "wild")]
+    marks = {row.split()[0]: standing.entries[row, "A"].mark for row in standing.rows}
+    assert marks == {"max": "behind", "loop": "best", "image": "best", "wild": "behind"}
+    # Both comparisons with a best are of one column, and corrected for as two.
+    ps = [e.p for e in standing.column("A") if e.p is not None]
+    assert ps == list(holm([pair.outcome.p for pair in standing.pairs["A"]]))
+    assert standing.mixed == ("A", "BB")
+    assert standing.ranking is None
+    assert "not all rows were run on the same folds" in markdown(standing)
+    assert "same folds" not in markdown(stand(records(["max", "loop"], ["A"])))
 
 
 def test_ranks_are_over_the_datasets_on_which_all_are_complete(stand):

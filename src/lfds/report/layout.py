@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from lfds.report.series import Series
+from lfds.report.series import DEALING, Series
 from lfds.report.settings import differing, settings_of
 from lfds.report.sources import Source
 from lfds.report.wish import Wish
@@ -81,13 +81,15 @@ def _names(asked: Sequence[str], met: Sequence[str]) -> list[str]:
 
 
 def _name_rows(all_series: Iterable[Series]) -> None:
+    all_series = list(all_series)
+    dealing = [name for name in _telling_apart(all_series) if name in DEALING]
     by_pool: dict[tuple[str, str], list[Series]] = {}
     for series in all_series:
         by_pool.setdefault((series.protocol, series.pool), []).append(series)
     for (_, pool), rivals in by_pool.items():
-        names = _telling_apart(rivals)
+        names = list(dict.fromkeys([*dealing, *_telling_apart(rivals)]))
         for series in rivals:
-            told = ", ".join(f"{n.replace('_', ' ')} {series.settings.get(n, '-')}" for n in names)
+            told = ", ".join(_said(name, series.settings.get(name)) for name in names)
             series.row = f"{pool} ({told})" if told and series.settings else pool
         begun = {(series.row, series.column) for series in rivals if series.records}
         for series in rivals:
@@ -96,11 +98,23 @@ def _name_rows(all_series: Iterable[Series]) -> None:
                 series.row = f"{pool} (not begun)"
 
 
+def _said(name: str, value: str | None) -> str:
+    """Return a setting in a few words.
+
+    >>> _said("weight_decay", "0.1"), _said("splits", "0123456789"), _said("splits", None)
+    ('weight decay 0.1', 'splits #012345', 'dealt folds')
+    """
+    if name == "splits":
+        return f"splits #{value[:6]}" if value else "dealt folds"
+    return f"{name.replace('_', ' ')} {value or '-'}"
+
+
 def _telling_apart(rivals: Sequence[Series]) -> list[str]:
-    """Return the settings in which series of one pooling differ on one and the same graphs."""
+    """Return the settings in which series differ on one and the same graphs by one protocol."""
     names: dict[str, None] = {}
     for series in rivals:
-        same = [s for s in rivals if (s.dataset, s.content) == (series.dataset, series.content)]
+        place = (series.protocol, series.dataset, series.content)
+        same = [s for s in rivals if (s.protocol, s.dataset, s.content) == place]
         names |= dict.fromkeys(differing(s.settings for s in same if s.settings))
     return list(names)
 

@@ -89,7 +89,9 @@ def _name_rows(all_series: Iterable[Series]) -> None:
     for (_, pool), rivals in by_pool.items():
         names = list(dict.fromkeys([*dealing, *_telling_apart(rivals)]))
         for series in rivals:
-            told = ", ".join(_said(name, series.settings.get(name)) for name in names)
+            # Folds from files have no share for validation: that they are from files says it all.
+            mine = [n for n in names if n != "validation" or n in series.settings]
+            told = ", ".join(_said(name, series.settings.get(name)) for name in mine)
             series.row = f"{pool} ({told})" if told and series.settings else pool
         begun = {(series.row, series.column) for series in rivals if series.records}
         for series in rivals:

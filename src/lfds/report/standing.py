@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isclose
 from typing import Literal
 
 from lfds.report.series import Series
@@ -24,7 +25,8 @@ class Entry:
         series: Its folds.
         scores: The accuracy of each, ``[seeds, folds]``; None where one is missing or failed.
         summary: Their mean and spread; None as well.
-        mark: ``best``, ``even`` (not significantly worse), ``behind``, or nothing to be said.
+        mark: ``best`` (several where means are equal), ``even`` (not significantly worse),
+            ``behind``, or nothing to be said.
         p: Of the comparison with the best, Holm-corrected over the column.
     """
 
@@ -130,10 +132,12 @@ def _marked(rule: Rule, here: Mapping[str, Entry]) -> dict[str, Entry]:
             groups.setdefault(entry.series.dealt, {})[row] = entry.summary.mean
     rivals = {row: means for means in groups.values() if len(means) > 1 for row in means}
     best = {row: max(means, key=means.__getitem__) for row, means in rivals.items()}
-    others = [row for row in best if best[row] != row]
+    # A mean of equal accuracies in another order may end in another last digit.
+    tops = [row for row in best if isclose(rivals[row][row], rivals[row][best[row]], abs_tol=1e-12)]
+    others = [row for row in best if row not in tops]
     # All comparisons of a column are corrected for, whatever folds they are over.
     ps = holm([_compared(rule, here[best[row]], here[row]).p for row in others])
-    marked = {**here, **{row: _with(here[row], "best", None) for row in best.values()}}
+    marked = {**here, **{row: _with(here[row], "best", None) for row in tops}}
     for row, p in zip(others, ps, strict=True):
         marked[row] = _with(here[row], "even" if p >= ALPHA else "behind", p)
     return marked

@@ -32,6 +32,19 @@ def test_the_interval_is_corrected_for_overlapping_training_sets():
     assert summary.high - summary.mean == pytest.approx(summary.mean - summary.low)
 
 
+def test_an_interval_of_accuracies_ends_where_they_do():
+    high = summarise(np.array([[1.0, 0.5, 1.0]]), "fair")
+    low = summarise(np.array([[0.0, 0.5, 0.0]]), "fair")
+    # Only the end that goes too far is moved.
+    assert (high.low, high.high) == (0.0, 1.0)
+    near = summarise(np.array([[1.0, 0.98, 1.0]]), "fair")
+    assert near.high == 1.0
+    assert 0.9 < near.low < near.mean
+    assert (low.low, low.high) == (0.0, 1.0)
+    # A difference may be below 0.
+    assert compare(1 - FIRST, FIRST, "fair").low < 0
+
+
 def test_more_seeds_cannot_make_the_interval_vanish():
     many = np.tile(FIRST, (500, 1))
     assert summarise(many, "fair").high - summarise(many, "fair").mean > 0.09

@@ -78,12 +78,16 @@ class Comparison:
 
 
 def summarise(scores: Scores, rule: Rule, *, confidence: float = 0.95) -> Summary:
-    """Return mean, spread and interval of accuracies ``[seeds, folds]``."""
+    """Return mean, spread and interval of accuracies ``[seeds, folds]``.
+
+    The interval ends where accuracies do, at 0 and 1.
+    """
     seeds, folds = _checked(scores)
     mean, error = float(scores.mean()), _error_of_mean(scores)
     reach = _quantile(confidence, scores.size) * error
     std = float(scores.std(ddof=1))
-    return Summary(rule, mean, std, mean - reach, mean + reach, folds, seeds)
+    low, high = max(0.0, mean - reach), min(1.0, mean + reach)
+    return Summary(rule, mean, std, low, high, folds, seeds)
 
 
 def compare(first: Scores, second: Scores, rule: Rule, *, confidence: float = 0.95) -> Comparison:

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,15 @@ class Opened:
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         return width
+
+    def darkest_at_the_side(self, what: str) -> int:
+        """Return how far the upper right corner of an element is from white, from 0 to 255."""
+        image = pytest.importorskip("PIL.Image", reason="comes with matplotlib")
+        corner = self.page.locator(what).first
+        corner.scroll_into_view_if_needed()
+        with image.open(BytesIO(corner.screenshot())) as picture:
+            strip = picture.convert("L").crop((picture.width - 4, 1, picture.width - 1, 3))
+            return 255 - int(min(strip.tobytes()))
 
     def focused(self, what: str = "id") -> str:
         """Return a property of the element that has the focus."""

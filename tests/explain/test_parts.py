@@ -49,6 +49,52 @@ def test_it_opens_in_silence(opened, structure, size):
     assert seen.page.locator("#slots [data-slot]").count() == 9
 
 
+@pytest.mark.parametrize("structure", lfds.STRUCTURES)
+def test_no_slot_is_cut_off_on_a_phone(opened, structure):
+    beyond = opened(fitted(structure), size=PHONE).page.evaluate(
+        """() => {
+          const pane = document.querySelector("#slots").getBoundingClientRect();
+          const marks = [...document.querySelectorAll("#slots .mark")];
+          return Math.max(...marks.map((one) => one.getBoundingClientRect()).map((box) =>
+            Math.max(pane.top - box.top, box.bottom - pane.bottom,
+                     pane.left - box.left, box.right - pane.right)));
+        }"""
+    )
+    assert beyond <= 0
+
+
+def test_words_of_the_legend_stay_beside_their_dot(opened):
+    page = opened(size=PHONE).page
+    tops = []
+    # Whatever the room, the dot is on the line of the words that follow it.
+    for width in range(120, 340, 10):
+        page.locator("#slots-scale").evaluate("(one, w) => { one.style.width = w + 'px' }", width)
+        dot = page.locator("#slots-scale b").bounding_box()
+        words = page.evaluate(
+            """() => {
+              const all = document.createTreeWalker(document.querySelector("#slots-scale"), 4);
+              let last = null;
+              while (all.nextNode()) last = all.currentNode;
+              const range = document.createRange();
+              range.selectNodeContents(last);
+              const box = range.getBoundingClientRect();
+              return [last.textContent, box.top, box.bottom];
+            }"""
+        )
+        assert words[0] == "channels won"
+        assert words[1] <= dot["y"] + dot["height"] / 2 <= words[2], width
+        tops.append(dot["y"])
+    assert len(set(tops)) > 1, "the legend was never broken into other lines"
+
+
+def test_a_wide_figure_shows_that_it_scrolls_until_its_end(opened):
+    seen = opened(size=PHONE)
+    assert seen.darkest_at_the_side(".wide") > 30
+    seen.page.locator(".wide").evaluate("one => { one.scrollLeft = one.scrollWidth }")
+    assert seen.darkest_at_the_side(".wide") < 15
+    assert opened(size=DESKTOP).darkest_at_the_side(".wide") < 15
+
+
 def test_a_node_lights_up_the_slots_it_lands_on(opened):
     page = opened().page
     expected = shares_of(fitted(), 5)

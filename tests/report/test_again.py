@@ -18,7 +18,7 @@ def test_a_run_that_wrote_its_spec_is_told_by_it(tmp_path):
 def test_records_alone_give_a_spec_that_can_be_run():
     spec = make_spec({"data": ["pc-graphs"], "pools": ["max", "loop"], "folds": 3, "epochs": 7})
     some = [_task(spec, pool, fold) for pool in spec.pools for fold in range(3)]
-    told = json.loads(again(Source(Path("x"), tuple(some))).spec)
+    told = json.loads(again(Source(Path("x"), tuple(some), tuple(some))).spec)
     made = make_spec(told)
     assert (made.data, made.pools, made.all_seeds) == (spec.data, spec.pools, (0,))
     assert made.training == spec.training
@@ -41,6 +41,6 @@ def test_where_no_single_spec_says_it_all_none_is_given():
     two = settings("max")
     two["candidates"] *= 2
     for some in (mixed, gaps, (record("max", "A", told=two),), ()):
-        way = again(Source(Path("x"), some))
+        way = again(Source(Path("x"), some, some))
         assert way.spec is None
         assert "several settings" in way.remark

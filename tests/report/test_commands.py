@@ -92,3 +92,28 @@ def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
     assert said in err
     assert len(err.splitlines()) == 1
     assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "out"),
+    [
+        ("run", "run/records.jsonl"),
+        ("run", "run/spec.json"),
+        ("run/records.jsonl", "run/records.jsonl"),
+        ("run/records.jsonl", "run/../run/spec.json"),
+        ("run", "linked"),
+        ("records.html", None),
+    ],
+)
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_what_is_read_is_never_written_over(report, tmp_path, given, out, form):
+    records_there = tmp_path / "run" / "records.jsonl"
+    (tmp_path / "linked").symlink_to(records_there)
+    (tmp_path / "records.html").write_bytes(records_there.read_bytes())
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    where = ["-o", out or given, "--figures", "figures"]
+    code, told, err = report(given, "--format", form, *where)
+    assert (code, told) == (2, "")
+    assert "would be lost; name another file with -o" in err
+    assert len(err.splitlines()) == 1
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before

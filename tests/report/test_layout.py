@@ -64,6 +64,29 @@ def test_a_dataset_given_by_a_path_is_known_by_the_name_in_its_records(tmp_path)
     assert set(found) == {("max", "molecules"), ("max", "MUTAG")}
 
 
+def test_folds_that_two_runs_share_are_begun_in_both(tmp_path):
+    first = (records(["max", "loop"], ["A"]), wish(["max", "loop"], ["A"]))
+    second = (records(["loop", "image"], ["A"]), wish(["loop", "image"], ["A"]))
+    found = laid_out(tmp_path, first, second)
+    assert set(found) == {("max", "A"), ("loop", "A"), ("image", "A")}
+    assert all(one.complete and len(one.records) == 5 for one in found.values())
+
+
+def test_a_run_given_twice_counts_once(tmp_path):
+    run = (records(["max", "loop"], ["A"]), wish(["max", "loop"], ["A"]))
+    found = laid_out(tmp_path, run, run)
+    assert set(found) == {("max", "A"), ("loop", "A")}
+    assert all(one.complete and one.wanted == 5 for one in found.values())
+
+
+def test_a_run_does_not_want_the_seeds_of_another(tmp_path):
+    first = (records(["loop"], ["A"], seeds=(0, 1)),)
+    second = (records(["max", "loop"], ["A"]),)
+    found = laid_out(tmp_path, first, second)
+    assert found["max", "A"].seeds == {0}
+    assert found["loop", "A"].seeds == {0, 1}
+
+
 def test_protocols_are_laid_out_apart(tmp_path):
     both = [*records(["max"], ["A"]), *records(["max"], ["A"], protocol="paper")]
     folder = write(tmp_path / "both", both)

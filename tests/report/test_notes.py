@@ -30,6 +30,12 @@ def test_settings_are_shared_or_said_where_they_hold(tmp_path):
     assert others == [("all poolings on A", ["64"]), ("loop on B", ["16"])]
 
 
+def test_the_seeds_of_a_network_are_not_those_of_the_run(tmp_path):
+    some = [record("gmt", "A", fold, told=settings("gmt", seeds=64)) for fold in range(5)]
+    shared, apart, _ = settings_table(made(tmp_path, some))
+    assert (shared["seeds"], shared["network seeds"], apart) == ("0", "64", [])
+
+
 def test_settings_of_a_ragged_group_are_spelt_out(tmp_path):
     few = [record("loop", "B", told=settings("loop", slots=16))]
     some = [record("max", "A"), record("loop", "A"), record("max", "B"), *few]

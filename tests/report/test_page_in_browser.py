@@ -45,6 +45,15 @@ def test_it_opens_quietly_and_fits(opened, size, color_scheme):
     assert body == ("rgb(255, 255, 255)" if color_scheme == "light" else "rgb(20, 24, 28)")
 
 
+def test_a_wide_figure_shows_that_it_scrolls_until_its_end(opened):
+    wide = "#folds .scroll:visible"
+    seen = opened(PHONE)
+    assert seen.darkest_at_the_side(wide) > 30
+    seen.page.locator(wide).first.evaluate("one => { one.scrollLeft = one.scrollWidth }")
+    assert seen.darkest_at_the_side(wide) < 15
+    assert opened(DESKTOP).darkest_at_the_side(wide) < 15
+
+
 def test_the_switch_changes_the_table(opened):
     seen = opened()
     tables = {}

@@ -5,9 +5,18 @@ import pytest
 from lfds.report.layout import lay_out
 from lfds.report.sources import read_sources
 from lfds.report.standing import rules_of, standing_by
+from lfds.report.text_tables import markdown
 from lfds.results.rules import scores_by
 from lfds.results.statistics import compare, holm
-from tests.report.runs import record, records, write
+from tests.report.runs import outcome, record, records, settings, write
+
+SPLITS = {"splits": "0123456789"}
+
+
+def told(pool, other):
+    """Either folds are from files, or there is a share for validation."""
+    mine = settings(pool) | other
+    return {n: v for n, v in mine.items() if n != "validation" or "splits" not in mine}
 
 
 @pytest.fixture
@@ -59,6 +68,38 @@ def test_half_a_run_has_no_mean_no_mark_and_no_pairs(stand, failed):
     assert standing.entries["image", "A"].mark == "best"
 
 
+@pytest.mark.parametrize(("folds", "mark"), [(5, "even"), (6, "behind")])
+def test_being_ahead_by_the_same_on_a_few_folds_is_not_significant(stand, folds, mark):
+    def always(pool, accuracy):
+        some = records([pool], ["A"], folds=folds)
+        return [r.model_copy(update={"outcome": outcome(accuracy, "fair")}) for r in some]
+
+    standing = stand([*always("max", 0.6), *always("loop", 0.7)])
+    assert standing.entries["max", "A"].mark == mark
+    assert standing.entries["max", "A"].p == 2.0 ** (1 - folds)
+
+
+def test_equal_means_are_both_best(stand):
+    # Other accuracies in another order: sums differ in the last digit, and the folds differ.
+    values = {
+        "max": (0.1, 0.2, 0.3, 0.4, 0.6),
+        "loop": (0.6, 0.4, 0.3, 0.2, 0.1),
+        "image": (0,) * 5,
+    }
+    some = [
+        record(pool, "A", fold).model_copy(update={"outcome": outcome(accuracy, "fair")})
+        for pool, accuracies in values.items()
+        for fold, accuracy in enumerate(accuracies)
+    ]
+    standing = stand(some)
+    assert {row: standing.entries[row, "A"].mark for row in standing.rows} == {
+        "max": "best",
+        "loop": "best",
+        "image": "even",
+    }
+    assert standing.entries["loop", "A"].p is None
+
+
 def test_alone_nobody_is_best(stand):
     assert stand(records(["max"], ["A"])).entries["max", "A"].mark == ""
 
@@ -67,7 +108,34 @@ def test_other_folds_are_not_compared(stand):
     some = [*records(["max"], ["A"]), *records(["loop"], ["A"], folds=4)]
     standing = stand(some)
     assert standing.pairs["A"] == ()
-    assert {entry.mark for entry in standing.entries.values()} == {"best", ""}
+    assert {entry.mark for entry in standing.entries.values()} == {""}
+    assert standing.rows == ("max (folds 5)", "loop (folds 4)")
+
+
+@pytest.mark.parametrize(
+    ("other", "said"), [(SPLITS, "(splits #012345)"), ({"validation": 0.2}, "0.2")]
+)
+def test_rows_on_other_folds_are_named_and_compared_among_themselves(stand, other, said):
+    given = [
+        record(pool, dataset, fold, told=told(pool, other))
+        for pool in ("image", "wild")
+        for dataset in ("A", "BB")
+        for fold in range(5)
+    ]
+    standing = stand([*records(["max", "loop"], ["A", "BB"]), *given])
+    assert [said in row for row in standing.rows] == [False, False, True, True]
+    assert not any("-" in row for row in standing.rows)
+    pools = [(pair.first.split()[0], pair.second.split()[0]) for pair in standing.pairs["A"]]
+    assert pools == [("max", "loop"), ("image", "wild")]
+    marks = {row.split()[0]: standing.entries[row, "A"].mark for row in standing.rows}
+    assert marks == {"max": "behind", "loop": "best", "image": "best", "wild": "behind"}
+    # Both comparisons with a best are of one column, and corrected for as two.
+    ps = [e.p for e in standing.column("A") if e.p is not None]
+    assert ps == list(holm([pair.outcome.p for pair in standing.pairs["A"]]))
+    assert standing.mixed == ("A", "BB")
+    assert standing.ranking is None
+    assert "not all rows were run on the same folds" in markdown(standing)
+    assert "same folds" not in markdown(stand(records(["max", "loop"], ["A"])))
 
 
 def test_ranks_are_over_the_datasets_on_which_all_are_complete(stand):

@@ -45,9 +45,9 @@ def test_half_a_fair_run_shows_its_test_accuracies(tmp_path):
     assert seen == [accuracy_of("max", "A", fold, 0) for fold in range(2)]
 
 
-def test_an_interval_stays_among_the_accuracies_there_are():
-    wide = Summary("fair", 0.5, 0.5, -0.2, 1.2, 5, 1)
-    assert interval(wide) == (50.0, 0.0, 100.0)
+def test_an_interval_is_in_percent():
+    wide = Summary("fair", 0.5, 0.5, 0.25, 0.75, 5, 1)
+    assert interval(wide) == (50.0, 25.0, 75.0)
 
 
 def test_signs_are_those_of_print():

@@ -32,6 +32,19 @@ def test_the_interval_is_corrected_for_overlapping_training_sets():
     assert summary.high - summary.mean == pytest.approx(summary.mean - summary.low)
 
 
+def test_an_interval_of_accuracies_ends_where_they_do():
+    high = summarise(np.array([[1.0, 0.5, 1.0]]), "fair")
+    low = summarise(np.array([[0.0, 0.5, 0.0]]), "fair")
+    # Only the end that goes too far is moved.
+    assert (high.low, high.high) == (0.0, 1.0)
+    near = summarise(np.array([[1.0, 0.98, 1.0]]), "fair")
+    assert near.high == 1.0
+    assert 0.9 < near.low < near.mean
+    assert (low.low, low.high) == (0.0, 1.0)
+    # A difference may be below 0.
+    assert compare(1 - FIRST, FIRST, "fair").low < 0
+
+
 def test_more_seeds_cannot_make_the_interval_vanish():
     many = np.tile(FIRST, (500, 1))
     assert summarise(many, "fair").high - summarise(many, "fair").mean > 0.09
@@ -65,8 +78,18 @@ def test_no_difference_and_nothing_but_difference():
     assert (same.t, same.p, same.difference) == (0.0, 1.0, 0.0)
     # Rounding leaves a spread of 1e-17 in these differences; it must not pass for certainty.
     sure = compare(FIRST, FIRST - 0.1, "fair")
-    assert (sure.t, sure.p) == (inf, 0.0)
+    assert sure.t == inf
     assert compare(FIRST - 0.1, FIRST, "fair").t == -inf
+
+
+@pytest.mark.parametrize(("folds", "seeds"), [(2, 1), (5, 1), (10, 1), (10, 3)])
+@pytest.mark.parametrize("ahead", [0.1, -0.1])
+def test_equal_differences_are_as_likely_as_equal_signs(folds, seeds, ahead):
+    scores = np.linspace(0.4, 0.6, folds * seeds).reshape(seeds, folds)
+    found = compare(scores, scores + ahead, "fair")
+    # 0, as an infinite t has it, would make two folds as sure as ten.
+    assert found.p == pytest.approx(stats.binomtest(folds, folds).pvalue)
+    assert holm([found.p, found.p]) == pytest.approx((min(1.0, 2 * found.p),) * 2)
 
 
 def test_what_has_no_spread_or_no_pairs_is_refused():

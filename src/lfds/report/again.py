@@ -35,7 +35,7 @@ def again(source: Source) -> Again:
         told: Mapping[str, Any] | None = source.wish.told
         remark = "As the run itself wrote it down."
     else:
-        told = _told_by(source.records)
+        told = _told_by(source.met)
         remark = (
             "Put together from the records, which do not say whether --graphs took a part of the "
             "datasets."

@@ -39,6 +39,7 @@ def report(
     """Show what runs found: the table, the folds, the curves, the costs and what went wrong."""
     _check(form, FORMATS, "format")
     page = _page_at(run, out) if form == "html" else None
+    _spare_inputs(run, page or out)
     # numpy, scipy and matplotlib take a while to import; a misspelt option does not wait for them.
     from lfds.report.report import make_report
 
@@ -71,6 +72,21 @@ def _page_at(run: list[Path], out: Path | None) -> Path:
     if run[0].is_dir():
         return run[0] / PAGE
     return run[0].with_name(f"{run[0].name.split('.')[0]}.html")
+
+
+def _spare_inputs(run: list[Path], out: Path | None) -> None:
+    """Refuse to write over what is read: records cannot be had again but by running all folds."""
+    from lfds.report.wish import SPEC
+    from lfds.results.store import RECORDS
+
+    for given in run:
+        inside = (given / RECORDS, given / SPEC)
+        for path in inside if given.is_dir() else (given, given.with_name(SPEC)):
+            if out is not None and path.exists() and out.exists() and path.samefile(out):
+                raise ResultsError(
+                    "is read for this report and would be lost; name another file with -o",
+                    source=out,
+                )
 
 
 def _content(made: "Report", form: str, rule: "Rule", *, every: bool) -> str:

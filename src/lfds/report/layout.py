@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from lfds.report.series import Series
+from lfds.report.series import DEALING, Series
 from lfds.report.settings import differing, settings_of
 from lfds.report.sources import Source
 from lfds.report.wish import Wish
 from lfds.results.record import Record
 
 _Place = tuple[str, ...]
+_Met = tuple[Series, Record]
 
 
 def lay_out(sources: Sequence[Source]) -> list[Series]:
@@ -19,12 +20,13 @@ def lay_out(sources: Sequence[Source]) -> list[Series]:
     """
     found: dict[_Place, Series] = {}
     for source in sources:
-        mine = [_series_of(record, found) for record in source.records]
-        for series, record in zip(mine, source.records, strict=True):
-            series.records.append(record)
+        for record in source.records:
+            _series_of(record, found).records.append(record)
+        # A fold that counts in another source was run in this one all the same.
+        mine = [(_series_of(record, found), record) for record in source.met]
         _expect_seeds_of_neighbours(mine)
         if source.wish is not None:
-            _expect_what_was_asked_for(source.wish, mine, source.records, found)
+            _expect_what_was_asked_for(source.wish, mine, found)
     _name_columns(found.values())
     _name_rows(found.values())
     return list(found.values())
@@ -42,21 +44,20 @@ def _series_of(record: Record, found: dict[_Place, Series]) -> Series:
     return found[place]
 
 
-def _expect_seeds_of_neighbours(mine: Sequence[Series]) -> None:
+def _expect_seeds_of_neighbours(mine: Sequence[_Met]) -> None:
     """All poolings of one source are to be run on a dataset with the seeds that any of them has."""
     seeds: dict[tuple[object, ...], set[int]] = {}
-    for series in mine:
+    for series, record in mine:
         place = (series.protocol, series.dataset, series.content, series.folds)
-        there = seeds.setdefault(place, set())
-        there |= {record.fold.seed for record in series.records}
-    for series in mine:
+        seeds.setdefault(place, set()).add(record.fold.seed)
+    for series, _ in mine:
         series.seeds |= seeds[series.protocol, series.dataset, series.content, series.folds]
 
 
 def _expect_what_was_asked_for(
-    wish: Wish, mine: Sequence[Series], records: Sequence[Record], found: dict[_Place, Series]
+    wish: Wish, mine: Sequence[_Met], found: dict[_Place, Series]
 ) -> None:
-    meant = [s for s, record in zip(mine, records, strict=True) if wish.meant(record)]
+    meant = [series for series, record in mine if wish.meant(record)]
     for dataset in _names(wish.datasets, [series.dataset for series in meant]):
         for pool in wish.pools:
             begun = [s for s in meant if (s.pool, s.dataset) == (pool, dataset)]
@@ -80,13 +81,17 @@ def _names(asked: Sequence[str], met: Sequence[str]) -> list[str]:
 
 
 def _name_rows(all_series: Iterable[Series]) -> None:
+    all_series = list(all_series)
+    dealing = [name for name in _telling_apart(all_series) if name in DEALING]
     by_pool: dict[tuple[str, str], list[Series]] = {}
     for series in all_series:
         by_pool.setdefault((series.protocol, series.pool), []).append(series)
     for (_, pool), rivals in by_pool.items():
-        names = _telling_apart(rivals)
+        names = list(dict.fromkeys([*dealing, *_telling_apart(rivals)]))
         for series in rivals:
-            told = ", ".join(f"{n.replace('_', ' ')} {series.settings.get(n, '-')}" for n in names)
+            # Folds from files have no share for validation: that they are from files says it all.
+            mine = [n for n in names if n != "validation" or n in series.settings]
+            told = ", ".join(_said(name, series.settings.get(name)) for name in mine)
             series.row = f"{pool} ({told})" if told and series.settings else pool
         begun = {(series.row, series.column) for series in rivals if series.records}
         for series in rivals:
@@ -95,11 +100,23 @@ def _name_rows(all_series: Iterable[Series]) -> None:
                 series.row = f"{pool} (not begun)"
 
 
+def _said(name: str, value: str | None) -> str:
+    """Return a setting in a few words.
+
+    >>> _said("weight_decay", "0.1"), _said("splits", "0123456789"), _said("splits", None)
+    ('weight decay 0.1', 'splits #012345', 'dealt folds')
+    """
+    if name == "splits":
+        return f"splits #{value[:6]}" if value else "dealt folds"
+    return f"{name.replace('_', ' ')} {value or '-'}"
+
+
 def _telling_apart(rivals: Sequence[Series]) -> list[str]:
-    """Return the settings in which series of one pooling differ on one and the same graphs."""
+    """Return the settings in which series differ on one and the same graphs by one protocol."""
     names: dict[str, None] = {}
     for series in rivals:
-        same = [s for s in rivals if (s.dataset, s.content) == (series.dataset, series.content)]
+        place = (series.protocol, series.dataset, series.content)
+        same = [s for s in rivals if (s.protocol, s.dataset, s.content) == place]
         names |= dict.fromkeys(differing(s.settings for s in same if s.settings))
     return list(names)
 

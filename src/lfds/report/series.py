@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from lfds.report.settings import Settings
 from lfds.results.record import Protocol, Record
 
+DEALING = ("folds", "splits", "validation")
+"""Settings that decide which graphs are trained on, chosen on and tested in a fold."""
+
 
 @dataclass
 class Series:
@@ -33,6 +36,12 @@ class Series:
     records: list[Record] = field(default_factory=list)
     row: str = ""
     column: str = ""
+
+    @property
+    def dealt(self) -> tuple[object, ...]:
+        """What makes the folds those they are; only where it is equal are there pairs of folds."""
+        chosen = (self.settings.get(name) for name in DEALING)
+        return (self.content, self.folds, frozenset(self.seeds), *chosen)
 
     @property
     def wanted(self) -> int:

@@ -11,6 +11,8 @@ Settings = Mapping[str, str]
 
 # They name the row, the column and the graphs, not how something was done.
 _ELSEWHERE = ("content", "pool")
+# A network may have a setting called like one of the run, which is another thing: gmt has seeds.
+_OF_THE_RUN = ("folds", "protocol", "seeds", "splits", "validation", "encoding")
 
 
 def settings_of(record: Record) -> Settings:
@@ -30,7 +32,8 @@ def settings_of(record: Record) -> Settings:
     for part in ("training", "network"):
         names = {name: None for candidate in candidates for name in candidate.get(part, {})}
         for name in names:
-            _put(flat, name, [candidate.get(part, {}).get(name) for candidate in candidates])
+            apart = f"{part} {name}" if name in _OF_THE_RUN else name
+            _put(flat, apart, [candidate.get(part, {}).get(name) for candidate in candidates])
     return flat
 
 

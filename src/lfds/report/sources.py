@@ -17,12 +17,14 @@ class Source:
     Attributes:
         path: Where it is, as it was given.
         records: Those that count: of each fold the one that ended well, else the newest.
+        met: One of each fold that has come to an end here, counted here or in another source.
         wish: What the last run there was asked for, if a ``spec.json`` says so.
         torn: Bytes of a line whose writing was interrupted; it counts for nothing.
     """
 
     path: Path
     records: tuple[Record, ...]
+    met: tuple[Record, ...]
     wish: Wish | None = None
     torn: int = 0
 
@@ -37,6 +39,7 @@ def read_sources(paths: Sequence[Path]) -> tuple[Source, ...]:
         Source(
             path,
             tuple(record for record in reading.records if id(record) in counted),
+            tuple(counting(reading.records)),
             _wish_beside(path),
             len(reading.torn),
         )

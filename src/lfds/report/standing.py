@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isclose
 from typing import Literal
 
 from lfds.report.series import Series
@@ -24,7 +25,8 @@ class Entry:
         series: Its folds.
         scores: The accuracy of each, ``[seeds, folds]``; None where one is missing or failed.
         summary: Their mean and spread; None as well.
-        mark: ``best``, ``even`` (not significantly worse), ``behind``, or nothing to be said.
+        mark: ``best`` (several where means are equal), ``even`` (not significantly worse),
+            ``behind``, or nothing to be said.
         p: Of the comparison with the best, Holm-corrected over the column.
     """
 
@@ -62,7 +64,8 @@ class Standing:
         columns: Datasets.
         entries: By row and column; what was never asked for is not there.
         pairs: By column.
-        ranking: Over the columns on which every row is complete, if there are enough of them.
+        ranking: Over the columns on which every row is complete, all on the same folds, if there
+            are enough of them.
         ranked: Those columns.
     """
 
@@ -73,6 +76,12 @@ class Standing:
     pairs: Mapping[str, tuple[Pair, ...]]
     ranking: Ranking | None
     ranked: tuple[str, ...]
+
+    @property
+    def mixed(self) -> tuple[str, ...]:
+        """The columns whose rows were not all run on the same folds."""
+        dealt = {c: {e.series.dealt for e in self.column(c) if e.summary} for c in self.columns}
+        return tuple(column for column, several in dealt.items() if len(several) > 1)
 
     def column(self, column: str) -> list[Entry]:
         """Return the entries of a column, in the order of the rows."""
@@ -102,9 +111,8 @@ def standing_by(rule: Rule, all_series: Sequence[Series]) -> Standing:
 
 
 def comparable(first: Entry, second: Entry) -> bool:
-    """Whether two rows were run on the same folds of the same seeds."""
-    one, other = first.series, second.series
-    return (one.folds, one.seeds) == (other.folds, other.seeds)
+    """Whether two rows were run on the same folds, of the same graphs, of the same seeds."""
+    return first.series.dealt == second.series.dealt
 
 
 def _counted(rule: Rule, series: Series) -> Entry:
@@ -117,14 +125,19 @@ def _counted(rule: Rule, series: Series) -> Entry:
 
 
 def _marked(rule: Rule, here: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Mark the best, and compare all others with it; several comparisons are corrected for."""
-    whole = {row: e.summary.mean for row, e in here.items() if e.summary is not None}
-    if len(whole) < 2:
-        return dict(here)
-    best = max(whole, key=whole.__getitem__)
-    others = [row for row in whole if row != best and comparable(here[row], here[best])]
-    ps = holm([_compared(rule, here[best], here[row]).p for row in others])
-    marked = {**here, best: _with(here[best], "best", None)}
+    """Mark the best of each set of folds, and what is as good; a row alone on its folds is not."""
+    groups: dict[tuple[object, ...], dict[str, float]] = {}
+    for row, entry in here.items():
+        if entry.summary is not None:
+            groups.setdefault(entry.series.dealt, {})[row] = entry.summary.mean
+    rivals = {row: means for means in groups.values() if len(means) > 1 for row in means}
+    best = {row: max(means, key=means.__getitem__) for row, means in rivals.items()}
+    # A mean of equal accuracies in another order may end in another last digit.
+    tops = [row for row in best if isclose(rivals[row][row], rivals[row][best[row]], abs_tol=1e-12)]
+    others = [row for row in best if row not in tops]
+    # All comparisons of a column are corrected for, whatever folds they are over.
+    ps = holm([_compared(rule, here[best[row]], here[row]).p for row in others])
+    marked = {**here, **{row: _with(here[row], "best", None) for row in tops}}
     for row, p in zip(others, ps, strict=True):
         marked[row] = _with(here[row], "even" if p >= ALPHA else "behind", p)
     return marked
@@ -154,13 +167,14 @@ def _ranking(
     columns: Sequence[str],
     entries: Mapping[tuple[str, str], Entry],
 ) -> tuple[Ranking | None, tuple[str, ...]]:
-    """Rank the rows over the columns on which all of them are complete."""
+    """Rank the rows over the columns on which all of them are complete, on the same folds."""
     means: dict[str, dict[str, float]] = {row: {} for row in rows}
     ranked = []
     for column in columns:
         here = [entries.get((row, column)) for row in rows]
         summaries = [entry.summary for entry in here if entry and entry.summary]
-        if len(summaries) == len(rows):
+        dealt = {entry.series.dealt for entry in here if entry}
+        if len(summaries) == len(rows) and len(dealt) == 1:
             ranked.append(column)
             for row, summary in zip(rows, summaries, strict=True):
                 means[row][column] = summary.mean

@@ -14,6 +14,7 @@ LEGEND = (
     "best of its column {best}, not significantly worse {even} "
     f"(paired over folds, variance after Nadeau and Bengio, Holm-corrected in its column, {ALPHA})"
 )
+OTHER_FOLDS = "on {} not all rows were run on the same folds: marks are among those that were"
 _COLUMNS = (
     "rule", "pool", "dataset", "mean", "std", "low", "high", "mark", "p", "folds", "seeds",
     "done", "failed", "wanted", "seconds", "parameters", "peak_memory", "paper_mean", "paper_std",
@@ -32,7 +33,7 @@ def markdown(standing: Standing) -> str:
     for row in standing.rows:
         cells = [_marked(standing, row, column, _md, _MD_MARKS) for column in standing.columns]
         lines.append(f"| {' | '.join([_md(row), *cells])} |")
-    legend = LEGEND.format(best="**bold**", even="*italic*")
+    legend = LEGEND.format(best="**bold**", even="*italic*") + _on_other_folds(standing, _md)
     return "\n".join([*lines, "", legend[0].upper() + legend[1:] + "."]) + "\n"
 
 
@@ -48,7 +49,7 @@ def latex(standing: Standing) -> str:
     for row in standing.rows:
         cells = [_marked(standing, row, column, _tex, _TEX_MARKS) for column in standing.columns]
         lines.append(" & ".join([_tex(row), *cells]) + " \\\\")
-    legend = LEGEND.format(best="in bold", even="underlined")
+    legend = LEGEND.format(best="in bold", even="underlined") + _on_other_folds(standing, _tex)
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", f"% {legend}"]) + "\n"
 
 
@@ -79,6 +80,12 @@ def _csv_row(standing: Standing, entry: Entry) -> dict[str, object]:
     if paper is not None:
         row |= {"paper_mean": paper.mean / 100, "paper_std": paper.std / 100}
     return row
+
+
+def _on_other_folds(standing: Standing, escaped: Callable[[str], str]) -> str:
+    """Return what must be known of columns whose rows cannot be compared fold by fold."""
+    mixed = ", ".join(escaped(column) for column in standing.mixed)
+    return f"; {OTHER_FOLDS.format(mixed)}" if mixed else ""
 
 
 _MD_MARKS = {"best": "**{}**", "even": "*{}*"}

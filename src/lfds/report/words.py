@@ -21,8 +21,8 @@ def percent(mean: float, std: float) -> str:
 
 
 def interval(summary: Summary) -> tuple[float, float, float]:
-    """Return the mean and the ends of its interval in percent, as far as accuracies go."""
-    return 100 * summary.mean, max(0.0, 100 * summary.low), min(100.0, 100 * summary.high)
+    """Return the mean and the ends of its interval in percent."""
+    return 100 * summary.mean, 100 * summary.low, 100 * summary.high
 
 
 def points(difference: float) -> str:

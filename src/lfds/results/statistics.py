@@ -7,6 +7,16 @@ usual standard error is too small. Following Nadeau and Bengio, the variance of 
 .. math::
     \left( \frac{1}{J} + \frac{n_\text{test}}{n_\text{train}} \right) s^2,
     \qquad \frac{n_\text{test}}{n_\text{train}} = \frac{1}{\text{folds} - 1}.
+
+Where all :math:`J` differences of a comparison are equal, :math:`s = 0` says nothing of how far
+they might have strayed, and :math:`t` would be infinite and sure. All that is seen then is that
+every fold has the same sign, for which the sign test gives
+
+.. math::
+    p = 2 \cdot 2^{-J} = 2^{1 - J},
+
+and 1 where the difference is 0. Folds of several seeds test the same graphs again, so that
+:math:`J` counts the folds of one seed.
 """
 
 from collections.abc import Sequence
@@ -19,6 +29,8 @@ from scipy import stats
 from lfds.results.errors import IncompleteRunError
 from lfds.results.record import Rule
 from lfds.results.rules import Scores
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,7 @@ class Comparison:
         difference: Mean of first minus second.
         low: Lower end of its confidence interval.
         high: Upper end.
-        t: The corrected statistic.
+        t: The corrected statistic; infinite where all folds differ by the same.
         p: How likely one at least as far from 0 is where there is no difference.
     """
 
@@ -66,12 +78,16 @@ class Comparison:
 
 
 def summarise(scores: Scores, rule: Rule, *, confidence: float = 0.95) -> Summary:
-    """Return mean, spread and interval of accuracies ``[seeds, folds]``."""
+    """Return mean, spread and interval of accuracies ``[seeds, folds]``.
+
+    The interval ends where accuracies do, at 0 and 1.
+    """
     seeds, folds = _checked(scores)
     mean, error = float(scores.mean()), _error_of_mean(scores)
     reach = _quantile(confidence, scores.size) * error
     std = float(scores.std(ddof=1))
-    return Summary(rule, mean, std, mean - reach, mean + reach, folds, seeds)
+    low, high = max(0.0, mean - reach), min(1.0, mean + reach)
+    return Summary(rule, mean, std, low, high, folds, seeds)
 
 
 def compare(first: Scores, second: Scores, rule: Rule, *, confidence: float = 0.95) -> Comparison:
@@ -84,8 +100,8 @@ def compare(first: Scores, second: Scores, rule: Rule, *, confidence: float = 0.
     differences = first - second
     mean, error = float(differences.mean()), _error_of_mean(differences)
     reach = _quantile(confidence, differences.size) * error
-    t = mean / error if error else (copysign(inf, mean) if mean else 0.0)
-    p = float(2 * stats.t.sf(abs(t), differences.size - 1))
+    t = mean / error if error else (copysign(inf, mean) if abs(mean) > _ROUNDING else 0.0)
+    p = float(2 * stats.t.sf(abs(t), differences.size - 1)) if error else _sign_test(differences)
     return Comparison(rule, mean, mean - reach, mean + reach, t, p)
 
 
@@ -112,10 +128,15 @@ def _checked(scores: Scores) -> tuple[int, int]:
     return seeds, folds
 
 
+def _sign_test(equal: Scores) -> float:
+    """Return the p value of differences that are all the same."""
+    return 1.0 if abs(equal.mean()) <= _ROUNDING else 2.0 ** (1 - equal.shape[1])
+
+
 def _error_of_mean(values: Scores) -> float:
     spread = float(values.std(ddof=1))
     # Equal values leave rounding errors behind, which would pass for a tiny but sure spread.
-    if np.ptp(values) <= 1e-12:
+    if np.ptp(values) <= _ROUNDING:
         return 0.0
     return sqrt(1 / values.size + 1 / (values.shape[1] - 1)) * spread
 

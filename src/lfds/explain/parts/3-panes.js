@@ -86,7 +86,8 @@ function drawSlots(pool, pane, compact) {
 
 function drawStructure(pool) {
   view.slots = drawSlots(pool, slotsPane, false);
-  [view.structure, view.table] = [pool.places, pool.columns > 0];
+  // Outlines reach farther than the centres of their slots.
+  [view.structure, view.table] = [[...pool.places, ...pool.outlines.flat()], pool.columns > 0];
   slotsPane.setAttribute("aria-label", pool.words);
   makeWalkable(view.slots, "slot");
   view.dots = pool.places.map(([x, y]) => element("circle", { class: "dot", cx: 100 * x, cy: -100 * y, r: 0 }, slotsPane));

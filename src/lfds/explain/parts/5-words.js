@@ -46,8 +46,9 @@ function scale(name, words, most, dotWords) {
   html("i", line).setAttribute("aria-hidden", "true");
   html("span", line, percent(most));
   if (dotWords) {
-    html("b", line).setAttribute("aria-hidden", "true");
-    html("span", line, dotWords);
+    const kept = html("span", line, undefined, "kept");
+    html("b", kept).setAttribute("aria-hidden", "true");
+    kept.append(dotWords);
   }
 }
 

@@ -3,10 +3,11 @@ import warnings
 
 import pytest
 
+from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.evaluation import evaluated
 from lfds.estimator.metrics import AmountMetrics
 from lfds.estimator.told import print_fit, print_metrics, shows_bars, warnings_told
-from tests.estimator.small import classifier, graphs, regressor
+from tests.estimator.small import FAST, classifier, graphs, regressor
 
 
 def test_a_fit_in_three_lines(capsys, tmp_path):
@@ -18,6 +19,13 @@ def test_a_fit_in_three_lines(capsys, tmp_path):
     assert third == f"saved as {tmp_path}"
     print_fit(regressor(), graphs(), tmp_path)
     assert "% of the variance left in validation" in capsys.readouterr().out
+
+
+def test_a_fit_without_validation_claims_none(capsys, tmp_path):
+    print_fit(LFDSClassifier(**FAST, validation=0).fit(graphs()), graphs(), tmp_path)
+    second = capsys.readouterr().out.splitlines()[1]
+    assert second.startswith("kept epoch 2 of 2, with ")
+    assert second.endswith("% right on the graphs it was fitted on; none were set apart")
 
 
 def test_metrics_for_people_and_for_programs(capsys):

@@ -88,8 +88,9 @@ def _read_card(folder: Path) -> ModelCard:
     source = folder / CARD
     if not folder.is_dir():
         raise DataError("is no model: a folder written by save is needed", source=folder)
+    content = _content(source)  # outside: what it raises is a ValueError as well
     try:
-        head: Any = json.loads(_content(source))
+        head: Any = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise DataError(f"cannot be read as JSON ({error}); {_AGAIN}", source=source) from error
     if not isinstance(head, dict) or head.get("format") != FORMAT:

@@ -60,7 +60,13 @@ def print_fit(estimator: LFDSClassifier | LFDSRegressor, graphs: GraphSet, out: 
         # Targets have variance one over the graphs that were fitted on.
         how = f"{-100 * seen.watched[seen.best]:.1f} % of the variance left"
     typer.echo(f"fitted on {len(graphs):,} graphs {what}")
-    typer.echo(f"best was {best}, with {how} in validation")
+    if seen.set_apart:
+        typer.echo(f"best was {best}, with {how} in validation")
+    else:
+        typer.echo(
+            f"kept epoch {seen.best + 1} of {seen.epochs}, with {how} on the graphs it was fitted "
+            f"on; none were set apart"
+        )
     typer.echo(f"saved as {out}")
 
 

@@ -51,6 +51,14 @@ class Progress:
         """What makes an epoch better than another: its score, then a lower loss."""
         return self.watched[self.best], -self.watched_loss[self.best]
 
+    @property
+    def set_apart(self) -> bool:
+        """Whether epochs were judged by other graphs than those trained on.
+
+        Without any, the losses of the training stand in for those of the watched graphs.
+        """
+        return self.watched_loss != self.loss
+
 
 @final
 class Training:

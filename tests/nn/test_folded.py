@@ -30,7 +30,7 @@ def test_they_are_the_fused_layers_up_to_rounding(weights):
     layers = lived()
     assert any((norm.weight < 0).any() for _, norm in layers)  # channels that are turned round
     rows = EDGES.rows if weights is None else EDGES.rows._replace(weight=weights)
-    bags, x = Bags.of(Edges(rows, EDGES.columns)), torch.randn(6, 5)
+    bags, x = Bags(Edges(rows, EDGES.columns)), torch.randn(6, 5)
     expected = fused_layers(x, layers, bags, [None] * 3)
     assert_close(folded_layers(x, layers, bags), expected, rtol=1e-4, atol=1e-4)
 

@@ -40,7 +40,7 @@ def test_value_gradients_and_statistics_are_those_of_the_parts(dtype, training, 
     for model in (layer, twin):
         model.train(training)
     one, other = x.clone().requires_grad_(), x.clone().requires_grad_()
-    found = fused_layer(one, layer.learned, Bags.of(edges), kept)
+    found = fused_layer(one, layer.learned, Bags(edges), kept)
     expected = in_parts(twin, other, edges, kept)
     assert_close(found, expected)
     pull = torch.randn_like(expected)
@@ -59,7 +59,7 @@ def test_gradients_by_small_differences():
     kept = torch.tensor([1, 0, 1, 1, 0, 1, 1], dtype=torch.float64)[:, None]
 
     def call(x, weight):
-        return fused_layer(x, Layer(weight, layer.activation.norm), Bags.of(edges), kept)
+        return fused_layer(x, Layer(weight, layer.activation.norm), Bags(edges), kept)
 
     weight = layer.transforms.weight.detach().requires_grad_()
     assert torch.autograd.gradcheck(call, (x.requires_grad_(), weight))

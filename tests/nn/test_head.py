@@ -1,6 +1,9 @@
+import copy
+
 import pytest
 import torch
 from torch import nn
+from torch.testing import assert_close
 
 from lfds.nn.head import Head
 
@@ -17,3 +20,40 @@ def test_three_layers_with_dropout_after_the_first_two(norm):
     assert sum(isinstance(module, nn.Dropout) for module in head.modules()) == 2
     assert any(isinstance(module, nn.BatchNorm1d) for module in head.modules()) == norm
     assert head(torch.randn(1, 10)).shape == (1, 3)  # a batch of one graph trains as well
+
+
+@pytest.mark.parametrize("norm", [True, False])
+@pytest.mark.parametrize("training", [True, False])
+def test_in_one_piece_it_is_what_its_layers_say(norm, training):
+    head = Head(10, 6, 3, dropout=0.0, norm=norm).double().train(training)
+    for parameter in head.parameters():
+        parameter.data.add_(torch.randn_like(parameter))
+    twin = copy.deepcopy(head)
+    one = torch.randn(5, 10, dtype=torch.float64, requires_grad=True)
+    other = one.detach().clone().requires_grad_()
+    found, expected = head(one), twin.layers(other)
+    assert_close(found, expected)
+    pull = torch.randn_like(expected)
+    found.backward(pull)
+    expected.backward(pull)
+    assert_close(one.grad, other.grad)
+    for mine, theirs in zip(head.parameters(), twin.parameters(), strict=True):
+        assert_close(mine.grad, theirs.grad)
+    for mine, theirs in zip(head.buffers(), twin.buffers(), strict=True):
+        assert_close(mine, theirs)
+
+
+def test_dropped_values_pass_no_gradient_and_others_are_scaled_up():
+    head = Head(4, 200, 1, dropout=0.5, norm=False).double()
+    with torch.no_grad():
+        for parameter in head.parameters():
+            parameter.fill_(1.0)
+    head(torch.ones(2, 4, dtype=torch.float64)).sum().backward()
+    (*_, last) = (module for module in head.modules() if isinstance(module, nn.Linear))
+    (values,) = last.weight.grad.unsqueeze(0)
+    assert 0.1 < (values == 0).double().mean() < 0.4  # dropped in both rows: a quarter
+    out = torch.stack([head(torch.ones(2, 4, dtype=torch.float64)) for _ in range(50)])
+    head.eval()
+    expected = head(torch.ones(2, 4, dtype=torch.float64))
+    assert_close(out.mean(), expected.mean(), rtol=0.1, atol=0.0)
+    assert out.std() > 0

@@ -48,7 +48,7 @@ class GraphLayer(nn.Module):
             kept: What the nodes that come out are multiplied with; nothing by default.
         """
         if can_fuse(x):
-            return fused_layer(x, self.learned, Bags.of(edges), kept)
+            return fused_layer(x, self.learned, Bags(edges), kept)
         activated: Tensor = self.activation(self.transforms(x))
         own, sent = activated.chunk(2, dim=-1)
         out = sum_of_neighbours(sent, edges, own)
@@ -85,7 +85,7 @@ class Backbone(nn.Module):
         """Return the outputs of all layers side by side, and that of the last."""
         kept = self._kept(x)
         if can_fuse(x):
-            return fused_layers(x, [layer.learned for layer in self.layers], Bags.of(edges), kept)
+            return fused_layers(x, [layer.learned for layer in self.layers], Bags(edges), kept)
         outputs = []
         for layer, silence in zip(self.layers, kept, strict=True):
             x = layer(x, edges, silence)

@@ -10,7 +10,8 @@ what flows back are sums over rows, each done in one pass:
     \bar{\mathbf{s}}_j = \sum_i a_{ij} \bar{\mathbf{z}}_i
 """
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import final
 
 import numpy as np
 import torch
@@ -21,26 +22,33 @@ from torch.nn import functional as F  # noqa: N812
 from lfds.nn.edges import Edges, Rows
 
 
-class Bags(NamedTuple):
+@final
+class Bags:
     """Which rows are summed, and with which weights; on the CPU.
 
-    Attributes:
-        arriving: For every node, the rows of what is kept and sent that it is the sum of.
-        returning: For every row of what is kept and sent, the nodes whose gradients it sums.
+    Args:
+        edges: The edges of a batch.
     """
 
-    arriving: Rows
-    returning: Rows
+    def __init__(self, edges: Edges) -> None:
+        self.edges = edges
 
-    @staticmethod
-    def of(edges: Edges) -> "Bags":
-        """The sums along the edges of a batch."""
-        nodes = np.arange(edges.num_nodes + 1, dtype=np.int32)
-        arriving = _with_own(edges.rows, own=2 * nodes[:-1], others=2 * edges.rows.column + 1)
-        ptr, *entries = _with_own(edges.columns, own=nodes[:-1], others=edges.columns.column)
+    @cached_property
+    def arriving(self) -> Rows:
+        """For every node, the rows of what is kept and sent that it is the sum of."""
+        rows = self.edges.rows
+        own = 2 * np.arange(self.edges.num_nodes, dtype=np.int32)
+        return _with_own(rows, own=own, others=2 * rows.column + 1)
+
+    @cached_property
+    def returning(self) -> Rows:
+        """For every row of what is kept and sent, the nodes whose gradients it sums."""
+        columns = self.edges.columns
+        own = np.arange(self.edges.num_nodes, dtype=np.int32)
+        ptr, *entries = _with_own(columns, own=own, others=columns.column)
         # A node's own is the first of its entries, and a sum of its own on the way back.
         starts = torch.stack([ptr[:-1], ptr[:-1] + 1], dim=1).flatten()
-        return Bags(arriving, Rows(torch.cat([starts, ptr[-1:]]), *entries))
+        return Rows(torch.cat([starts, ptr[-1:]]), *entries)
 
 
 def _with_own(rows: Rows, own: np.ndarray, others: Tensor) -> Rows:

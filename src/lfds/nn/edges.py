@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from lfds import native
 from lfds.nn.checks import check_ptr_values
 from lfds.nn.mode import values_may_be_read
 
@@ -93,12 +94,23 @@ def transposed(rows: Rows) -> Rows:
     num_nodes = rows.ptr.shape[0] - 1
     if rows.ptr.device.type != "cpu":
         return transposed_by_sorting(rows)
+    if native.installed():
+        return _transposed_natively(rows)
     # Several times faster than sorting.
     entries = rows.weight.numpy(), rows.column.numpy(), rows.ptr.numpy()
     flipped = csr_array(entries, shape=(num_nodes, num_nodes)).tocsc()
     parts = (flipped.indptr, flipped.indices, flipped.data)
     ptr, column, weight = (torch.from_numpy(part) for part in parts)
     return Rows(ptr.int(), column.int(), weight)
+
+
+def _transposed_natively(rows: Rows) -> Rows:
+    from lfds.native.edges import transpose
+
+    flipped = Rows(*(torch.empty_like(part) for part in rows))
+    flipped.ptr.zero_()
+    transpose(*(part.numpy() for part in (*rows, *flipped)))
+    return flipped
 
 
 def transposed_by_sorting(rows: Rows) -> Rows:

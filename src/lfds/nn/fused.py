@@ -21,12 +21,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from lfds.nn.bags import Bags, arrived, returned
+from lfds.nn.bags import Bags
 from lfds.nn.folded import can_fold, folded_layers
-from lfds.nn.mode import autocasts, is_traced, only_basic_operations
-
-# Tensors kept for the backward pass of each layer.
-PER_LAYER = 9
+from lfds.nn.layer_passes import Norm, Passes, TorchPasses
+from lfds.nn.mode import autocasts, is_traced, only_basic_operations, runs_natively
+from lfds.nn.native_passes import NativePasses
 
 
 def can_fuse(x: Tensor) -> bool:
@@ -72,17 +71,11 @@ def fused_layers(
     Returns:
         The outputs of all layers side by side, and that of the last.
     """
-    if can_fold(layers):
+    by: type[Passes] = NativePasses if runs_natively(x) else TorchPasses
+    if by is TorchPasses and can_fold(layers):
         return folded_layers(x, layers, bags)
-    learned: list[Tensor] = []
-    for weight, norm in layers:
-        if norm.training and norm.num_batches_tracked is not None:
-            norm.num_batches_tracked.add_(1)
-        learned += (weight, norm.weight, norm.bias)
-    outputs: tuple[Tensor, Tensor] = _FusedLayers.apply(  # type: ignore[no-untyped-call]
-        x, [layer.norm for layer in layers], bags, kept, *learned
-    )
-    return outputs
+    outputs = _run(x, layers, bags, kept, by)
+    return outputs[0], outputs[-1]
 
 
 def fused_layer(
@@ -92,7 +85,29 @@ def fused_layer(
     kept: Float[Tensor, "nodes 1"] | None = None,
 ) -> Float[Tensor, "nodes out_channels"]:
     """Run a single layer; the arguments are those of :func:`fused_layers`."""
-    return fused_layers(x, [layer], bags, [kept])[1]
+    by: type[Passes] = NativePasses if runs_natively(x) else TorchPasses
+    if by is TorchPasses and can_fold([layer]):
+        return folded_layers(x, [layer], bags)[1]
+    (out,) = _run(x, [layer], bags, [kept], by)
+    return out
+
+
+def _run(
+    x: Tensor,
+    layers: Sequence[Layer],
+    bags: Bags,
+    kept: Sequence[Tensor | None],
+    by: type[Passes],
+) -> tuple[Tensor, ...]:
+    learned: list[Tensor] = []
+    for weight, norm in layers:
+        if norm.training and norm.num_batches_tracked is not None:
+            norm.num_batches_tracked.add_(1)
+        learned += (weight, norm.weight, norm.bias)
+    outputs: tuple[Tensor, ...] = _FusedLayers.apply(  # type: ignore[no-untyped-call]
+        x, by, [layer.norm for layer in layers], bags, kept, *learned
+    )
+    return outputs
 
 
 class _FusedLayers(torch.autograd.Function):
@@ -100,60 +115,45 @@ class _FusedLayers(torch.autograd.Function):
     def forward(
         ctx: Any,
         x: Tensor,
+        by: type[Passes],
         norms: list[nn.BatchNorm1d],
         bags: Bags,
         kept: Sequence[Tensor | None],
         *learned: Tensor,
-    ) -> tuple[Tensor, Tensor]:
-        ctx.bags, ctx.norms = bags, [(norm.training, norm.eps) for norm in norms]
+    ) -> tuple[Tensor, ...]:
+        """Return the outputs side by side and the last; of a single layer its output alone."""
+        ctx.by, ctx.bags = by, bags
+        ctx.norms = [Norm(norm.training, norm.eps) for norm in norms]
         ctx.set_materialize_grads(False)
         outputs, saved = [], []
-        for i, (norm, silence) in enumerate(zip(norms, kept, strict=True)):
-            weight, scale, shift = learned[3 * i : 3 * i + 3]
-            running = norm.running_mean, norm.running_var
-            active = torch.mm(x, weight.t()).relu_()
-            both, mean, spread = torch.native_batch_norm(
-                active, scale, shift, *running, norm.training, norm.momentum or 0.0, norm.eps
-            )
-            saved += [x, weight, scale, active, *running, mean, spread, silence]
-            x = arrived(both, bags)
-            outputs.append(x if silence is None else x.mul_(silence))
+        for norm, silence, weight in zip(norms, kept, learned[::3], strict=True):
+            out, needed = by.there(torch.mm(x, weight.t()), norm, bags, silence)
+            saved += [x, weight, norm.weight, silence, *needed]
+            outputs.append(out)
+            x = out
         ctx.save_for_backward(*saved)
-        return torch.cat(outputs, dim=1), x
+        return (x,) if len(outputs) == 1 else (torch.cat(outputs, dim=1), x)
 
     @staticmethod
     @once_differentiable
-    def backward(
-        ctx: Any, grad_all: Tensor | None, grad_last: Tensor | None
-    ) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
         count = len(ctx.norms)
-        parts = [None] * count if grad_all is None else grad_all.chunk(count, dim=1)
-        grad_x = _sum(parts[-1], grad_last)
+        grad_all = grads[0] if len(grads) == 2 else None
+        parts = count * [None] if grad_all is None else grad_all.chunk(count, dim=1)
+        grad_x = _sum(parts[-1], grads[-1])
         learned: tuple[Tensor, ...] = ()
         if grad_x is None:
-            return (None,) * (4 + 3 * count)
+            return (None,) * (5 + 3 * count)
+        each = len(ctx.saved_tensors) // count
         for i in reversed(range(count)):
-            saved = ctx.saved_tensors[PER_LAYER * i : PER_LAYER * (i + 1)]
-            grad_linear, *normed = _unnormed(grad_x, saved, ctx.bags, *ctx.norms[i])
-            x, weight = saved[:2]
-            learned = (torch.mm(grad_linear.t(), x), *normed, *learned)
+            x, weight, scale, silence, *needed = ctx.saved_tensors[each * i : each * (i + 1)]
+            grad_linear, *of_norm = ctx.by.back(
+                grad_x, scale, ctx.norms[i], ctx.bags, silence, tuple(needed)
+            )
+            learned = (torch.mm(grad_linear.t(), x), *of_norm, *learned)
             if i or ctx.needs_input_grad[0]:
                 grad_x = _plus_product(parts[i - 1] if i else None, grad_linear, weight)
-        return grad_x if ctx.needs_input_grad[0] else None, None, None, None, *learned
-
-
-def _unnormed(
-    grad: Tensor, saved: Sequence[Any], bags: Bags, training: bool, eps: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    """From the gradient of what comes out of a layer to those of its products and its norm."""
-    _, _, scale, active, *norm, silence = saved
-    both = returned(grad.contiguous() if silence is None else grad * silence, bags)
-    grad_active, grad_scale, grad_shift = torch.ops.aten.native_batch_norm_backward(
-        both, active, scale, *norm, training, eps, [True, True, True]
-    )
-    threshold_backward = torch.ops.aten.threshold_backward.grad_input
-    grad_linear = threshold_backward(grad_active, active, 0, grad_input=grad_active)
-    return grad_linear, grad_scale, grad_shift
+        return grad_x if ctx.needs_input_grad[0] else None, *4 * [None], *learned
 
 
 def _sum(one: Tensor | None, other: Tensor | None) -> Tensor | None:

@@ -6,6 +6,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lfds.nn.activation import Activation
+from lfds.nn.fused import can_fuse
+from lfds.nn.fused_head import fused_perceptron
 
 
 @final
@@ -29,7 +31,13 @@ class Head(nn.Module):
             activation = Activation(width) if norm else nn.ReLU()
             layers += [nn.Linear(before, width), activation, nn.Dropout(dropout)]
         self.layers = nn.Sequential(*layers, nn.Linear(width, classes))
+        self.dropout = dropout
 
     def forward(self, vectors: Float[Tensor, "graphs channels"]) -> Float[Tensor, "graphs classes"]:
+        if can_fuse(vectors):
+            layers = list(self.layers.children())
+            linears = [layer for layer in layers if isinstance(layer, nn.Linear)]
+            norms = [layer.norm for layer in layers if isinstance(layer, Activation)]
+            return fused_perceptron(vectors, linears, norms, self.dropout * self.training)
         logits: Tensor = self.layers(vectors)
         return logits

@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.mode import only_basic_operations, runs_eagerly, working_dtype
+from lfds.nn.mode import only_basic_operations, runs_eagerly, runs_natively, working_dtype
 from lfds.nn.ragged import index_from_ptr
 
 # Values that gradients are shared out among at a time.
@@ -28,7 +28,10 @@ def ragged_max(
     # reductions, which walk the columns one by one; elsewhere a loop would launch a kernel a graph.
     if x.device.type != "cpu" or only_basic_operations():
         return _scattered_max(x, ptr)
-    run = _Eagerly.apply if runs_eagerly(x) else torch.ops.lfds.ragged_max
+    if not runs_eagerly(x):
+        traced: Tensor = torch.ops.lfds.ragged_max(x, ptr)
+        return traced
+    run = _Natively.apply if runs_natively(x) else _Eagerly.apply
     largest: Tensor = run(x, ptr)  # type: ignore[no-untyped-call]
     return largest
 
@@ -39,6 +42,9 @@ def slot_max(
     """Take the maximum over the slots of every graph; slots that tie share the gradient evenly."""
     if not runs_eagerly(slots):
         return slots.amax(dim=1)
+    if runs_natively(slots):
+        graphs, size = slots.shape[:2]
+        return ragged_max(slots.flatten(0, 1), torch.arange(graphs + 1) * size)
     largest: Tensor = _SlotMax.apply(slots)  # type: ignore[no-untyped-call]
     return largest
 
@@ -138,6 +144,33 @@ class _Eagerly(torch.autograd.Function):
         if torch.is_grad_enabled():  # with create_graph=True
             return _backward(ctx, *grads)
         return _ragged_max_backward(*grads, *ctx.saved_tensors), None
+
+
+class _Natively(torch.autograd.Function):
+    """The same by native kernels, which count ties on the way there."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, ptr: Tensor) -> Tensor:
+        from lfds.native.maximum import largest
+
+        x, ptr = x.contiguous(), ptr.contiguous()
+        out = x.new_empty(ptr.shape[0] - 1, x.shape[1])
+        count = torch.empty_like(out)
+        largest(*(part.detach().numpy() for part in (x, ptr, out, count)))
+        ctx.save_for_backward(out, x, ptr, count)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        from lfds.native.maximum import share_out
+
+        *needed, count = ctx.saved_tensors
+        if torch.is_grad_enabled():  # with create_graph=True
+            return torch.ops.lfds.ragged_max_backward(*grads, *needed), None
+        out, x, ptr = needed
+        pull, grad_x = grads[0] / count, torch.empty_like(x)
+        share_out(*(part.detach().numpy() for part in (x, ptr, out, pull, grad_x)))
+        return grad_x, None
 
 
 torch.library.impl("lfds::ragged_max", "default", _ragged_max)

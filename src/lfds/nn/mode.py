@@ -6,6 +6,11 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from lfds import native
+
+# Values up to which several threads would hardly share a pass between them.
+LITTLE = 2**18
+
 
 def is_traced() -> bool:
     """Whether torch is only recording what would be done, for ``compile`` or ``export``."""
@@ -25,6 +30,19 @@ def runs_eagerly(tensor: Tensor) -> bool:
     """Whether ``tensor`` is an ordinary one, and what is done with it is done at once."""
     ordinary = type(tensor) in (Tensor, nn.Parameter) and not tensor.is_meta
     return ordinary and not is_traced() and not only_basic_operations()
+
+
+def runs_natively(tensor: Tensor) -> bool:
+    """Whether loops over ``tensor`` are left to :mod:`lfds.native`, which works in one thread.
+
+    torch shares large work out among its threads where it has several.
+    """
+    return (
+        native.installed()
+        and tensor.device.type == "cpu"
+        and tensor.dtype in (torch.float32, torch.float64)
+        and (tensor.numel() <= LITTLE or torch.get_num_threads() == 1)
+    )
 
 
 def values_may_be_read(tensor: Tensor) -> bool:

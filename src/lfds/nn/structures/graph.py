@@ -90,7 +90,7 @@ class Loop(GraphStructure):
 
 @lru_cache(maxsize=32)  # the same for every batch of so many graphs
 def _bags(kind: type[Sequence | Loop], num_slots: int, num_graphs: int) -> Bags:
-    return Bags.of(repeated_edges(kind(num_slots).adjacency, num_graphs))
+    return Bags(repeated_edges(kind(num_slots).adjacency, num_graphs))
 
 
 class SparseMatrix(Protocol):

@@ -1,0 +1,15 @@
+"""Loops over nodes, edges and channels in machine code, by numba where it is installed.
+
+Kernels write into NumPy arrays they are given, and know nothing of torch.  :mod:`lfds.nn` has a way
+in plain torch for everything, with the same numbers up to rounding, and takes these where they are
+to be had (``pip install 'lfds[fast]'``).
+"""
+
+from functools import cache
+from importlib.util import find_spec
+
+
+@cache
+def installed() -> bool:
+    """Whether the kernels can be had; importing them takes a moment, asking does not."""
+    return find_spec("numba") is not None

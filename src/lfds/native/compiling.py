@@ -1,0 +1,26 @@
+"""How kernels are made: compiled on first use for the types they meet, and kept on disk."""
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numba
+import numpy as np
+
+Kernel = TypeVar("Kernel", bound=Callable[..., object])
+
+# Indices that are known not to be negative spare a question for every access.
+Index = np.uint64
+
+# Rows summed in the precision of the data before they go into a sum in double precision.
+RUN = np.uint64(64)
+
+
+def compiled(function: Kernel) -> Kernel:
+    """Compile a function of arrays and numbers.
+
+    Sums may be done in another order, which is what makes them fast; infinities and NaN mean what
+    they always mean.
+    """
+    allowed = {"reassoc", "contract", "nsz"}
+    make = numba.njit(cache=True, error_model="numpy", fastmath=allowed)
+    return cast(Kernel, make(function))

@@ -1,0 +1,82 @@
+"""Both ways through a layer give one network, and small work is done natively."""
+
+import copy
+from unittest.mock import patch
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from lfds import native
+from lfds.nn import Edges, GraphClassifier, NetworkSettings
+from lfds.nn.maximum import ragged_max, slot_max
+from lfds.nn.mode import LITTLE, runs_natively
+
+EDGES = Edges.from_index(torch.tensor([[0, 1, 2, 3, 4, 0], [1, 0, 3, 2, 0, 4]]), 6)
+PTR = torch.tensor([0, 2, 6])
+needs_numba = pytest.mark.skipif(not native.installed(), reason="needs numba: lfds[fast]")
+
+
+@pytest.fixture
+def in_torch():
+    """As if numba were not installed."""
+    with patch("lfds.native.installed", return_value=False):
+        yield
+
+
+def trained(pool, training, dtype):
+    """Outputs, gradients and statistics of a network after a step forward and back."""
+    torch.manual_seed(1)
+    settings = NetworkSettings(pool=pool, width=8, head_width=8, slots=9, node_dropout=0.3)
+    model = GraphClassifier(5, 3, settings).to(dtype).train(training)
+    out = model(torch.randn(6, 5, dtype=dtype), PTR, EDGES)
+    out.square().sum().backward()
+    return out, [p.grad for p in model.parameters()], copy.deepcopy(list(model.buffers()))
+
+
+@needs_numba
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("pool", ["max", "loop", "sequence", "image"])
+def test_a_network_is_the_same_by_torch_and_natively(pool, training, dtype):
+    natively = trained(pool, training, dtype)
+    with patch("lfds.native.installed", return_value=False):
+        assert_close(natively, trained(pool, training, dtype), rtol=2e-4, atol=2e-5)
+
+
+@needs_numba
+def test_large_work_is_left_to_threads_where_there_are_some():
+    small, large = torch.zeros(LITTLE), torch.zeros(LITTLE + 1)
+    assert runs_natively(small)
+    assert runs_natively(large)  # tests run in one thread
+    with patch("torch.get_num_threads", return_value=4):
+        assert runs_natively(small)
+        assert not runs_natively(large)
+    assert not runs_natively(small.half())
+    assert not runs_natively(small.to("meta"))
+
+
+@pytest.mark.usefixtures("in_torch")
+def test_without_numba_everything_is_done_by_torch():
+    x = torch.randn(6, 4, requires_grad=True)
+    assert not runs_natively(x)
+    (grad,) = torch.autograd.grad(ragged_max(x, PTR).sum() + slot_max(x.view(2, 3, 4)).sum(), x)
+    assert grad.sum() == 16  # two times two graphs of four channels
+    assert_close(Edges.from_rows(EDGES.rows.ptr, EDGES.rows.column).columns, EDGES.columns)
+
+
+@needs_numba
+def test_a_maximum_notices_that_its_input_was_changed():
+    x = torch.randn(6, 4, requires_grad=True)
+    nodes = x * 1
+    out = ragged_max(nodes, PTR)
+    nodes += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+
+
+@needs_numba
+def test_columns_that_are_not_contiguous():
+    x = torch.randn(4, 6).T.requires_grad_()
+    ragged_max(x, PTR).sum().backward()
+    assert x.grad.sum() == 8

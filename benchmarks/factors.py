@@ -1,0 +1,174 @@
+"""What matters: one factor at a time, judged on validation graphs alone.
+
+Run: python -m benchmarks.factors DATA RUN [DATASET ...]
+Goes on with the comparisons in the folder RUN, on the datasets of the folder DATA and the splits
+beside them; keeps what is needed of the records in results/factors/validation.jsonl, and writes the
+tables of docs/factors.md.
+With --as-it-is nothing is run: what was kept is shown.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lfds.experiment import CompareSpec, compare
+from lfds.experiment.progress import Lines
+from lfds.experiment.spec import make_spec
+from lfds.results import compare as paired
+from lfds.results.record import Record
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "results" / "factors" / "validation.jsonl"
+PAGE = ROOT / "docs" / "factors.md"
+EPOCHS = {"ENZYMES": 40, "PROTEINS": 15}
+# The mean over the last epochs: a best epoch is chosen, and so looks better than it is.
+LAST = 5
+
+
+def embedded(kind: str, **settings: Any) -> dict[str, Any]:
+    return {"encoding": {"structure": [{"kind": kind, **settings}]}}
+
+
+def option(name: str, *values: Any) -> dict[str, dict[str, Any]]:
+    return {str(value): {"options": {name: value}} for value in values}
+
+
+def training(name: str, *values: Any) -> dict[str, dict[str, Any]]:
+    return {str(value): {name: value} for value in values}
+
+
+# For each factor its values, as what is told a run beside the rest; {} is how the library comes.
+FACTORS: dict[str, Mapping[str, dict[str, Any]]] = {
+    "pooling": {
+        pool: {"pools": [pool]}
+        for pool in (
+            *("max", "max+mean", "image", "array", "sequence", "learned-spatial"),
+            *("learned-spectral", "loop+image"),
+        )
+    },
+    "counts": option("counts", True),
+    "reduction": option("reduction", "sum", "mass"),
+    "slots": option("slots", 16, 32, 128, 256),
+    "node dropout": option("node_dropout", 0.0, 0.4),
+    "slot dropout": option("slot_dropout", 0.4),
+    "blend with the maximum": option("blend", True),
+    "readout": option("readout", "max+mean"),
+    "depth": option("depth", 1, 3),
+    "anchors": option("anchors", "generated", "mixture"),
+    "encoding beside labels and attributes": {
+        "rwse": embedded("rwse"),
+        "laplacian": embedded("laplacian"),
+        "netmf": embedded("netmf"),
+        "deepwalk": embedded("deepwalk"),
+    },
+    "learning rate": training("learning_rate", 0.001, 0.01),
+    "decay": training("decay", "linear", "cosine"),
+    "weight decay": training("weight_decay", 0.01, 0.1),
+    "batch size": training("batch_size", 16, 64, 128),
+    "head dropout": option("head_dropout", 0.0, 0.25),
+    "normed head": option("head_norm", False),
+    "learned adjacency": {
+        "as it is": {"pools": ["learned-spatial"], "options": {"normalized_adjacency": False}}
+    },
+    "epochs": {"twice as many": {"epochs": 2}, "half as many": {"epochs": 0.5}},
+}
+
+
+class Run(NamedTuple):
+    """A value of a factor, on a dataset."""
+
+    dataset: str
+    factor: str
+    value: str
+
+    def spec(self, data: Path) -> CompareSpec:
+        told = dict(FACTORS[self.factor][self.value]) if self.factor else {}
+        epochs = round(EPOCHS[self.dataset] * told.pop("epochs", 1))
+        given = {"data": [self.dataset], "pools": ["loop"], "epochs": epochs}
+        return make_spec({**given, "splits": [str(data / "splits" / "fair")], **told})
+
+
+def runs(datasets: Sequence[str]) -> Iterator[Run]:
+    for dataset in datasets:
+        yield Run(dataset, "", "")
+        for factor, values in FACTORS.items():
+            yield from (Run(dataset, factor, value) for value in values)
+
+
+def seen(record: Record) -> tuple[float, float] | None:
+    """Return the validation accuracy of the best epoch, and of the last ones."""
+    if record.outcome is None:
+        return None
+    curve = record.outcome.curve.validation
+    return max(curve), mean(curve[-LAST:])
+
+
+def run_and_keep(run: Run, data: Path, folder: Path) -> None:
+    result = compare(run.spec(data), folder, Lines(), root=data)
+    folds = [seen(record) for record in sorted(result.records, key=lambda r: r.fold.fold)]
+    seconds = [r.outcome.seconds for r in result.records if r.outcome is not None]
+    row = {**run._asdict(), "folds": folds, "seconds": float(np.median(seconds))}
+    with KEPT.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def kept() -> dict[Run, dict[str, Any]]:
+    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
+    rows = map(json.loads, lines)
+    return {Run(row["dataset"], row["factor"], row["value"]): row for row in rows}
+
+
+def cells(row: Mapping[str, Any], base: Mapping[str, Any]) -> str:
+    """Return best and last accuracies, and what is gained beside the base, with its p value."""
+    mine, others = (np.array(r["folds"], dtype=float).T for r in (row, base))
+    best, last = 100 * mine.mean(axis=1)
+    gain = paired(mine[1][None], others[1][None], "fair")
+    shown = "" if row is base else f"{100 * gain.difference:+.1f} (p {gain.p:.2f})"
+    return f"{last:.1f} | {best:.1f} | {shown} | {row['seconds']:.0f}"
+
+
+def table(dataset: str, rows: Mapping[Run, Mapping[str, Any]]) -> str:
+    base = rows[Run(dataset, "", "")]
+    lines = [
+        "| factor | value | last epochs | best epoch | gain, last epochs | s |",
+        "|---|---|--:|--:|--:|--:|",
+        f"| as it comes | | {cells(base, base)} |",
+    ]
+    for run, row in rows.items():
+        if run.dataset == dataset and run.factor:
+            lines.append(f"| {run.factor} | {run.value} | {cells(row, base)} |")
+    return "\n".join(lines)
+
+
+def write_page(rows: Mapping[Run, Mapping[str, Any]]) -> None:
+    """Put the tables between the marks of the page."""
+    text = PAGE.read_text()
+    for dataset in EPOCHS:
+        if Run(dataset, "", "") in rows:
+            before, rest = text.split(f"<!-- {dataset} -->\n")
+            _, after = rest.split("<!-- end -->\n", 1)
+            text = f"{before}<!-- {dataset} -->\n{table(dataset, rows)}\n<!-- end -->\n{after}"
+    PAGE.write_text(text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("datasets", nargs="*", default=["ENZYMES"])
+    parser.add_argument("--as-it-is", action="store_true")
+    told = parser.parse_args()
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    for run in () if told.as_it_is else runs(told.datasets):
+        if run not in kept():
+            run_and_keep(run, told.data, told.run)
+    write_page(kept())
+
+
+if __name__ == "__main__":
+    main()

@@ -6,10 +6,13 @@ to be had (``pip install 'lfds[fast]'``).
 """
 
 from functools import cache
-from importlib.util import find_spec
 
 
 @cache
 def installed() -> bool:
-    """Whether the kernels can be had; importing them takes a moment, asking does not."""
-    return find_spec("numba") is not None
+    """Whether the kernels can be had: whether there is a numba, and one that fits this NumPy."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return True

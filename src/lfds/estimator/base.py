@@ -159,7 +159,8 @@ class GraphEstimator(BaseEstimator, ABC):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a folder, whole or not at all; :func:`lfds.load` reads it.
 
-        A model saved there before is replaced; a folder with anything else in it is refused.
+        A model saved there before is replaced; a folder with anything else in it, and a link, are
+        refused.
         """
         check_is_fitted(self, "network_")
         files = files_of(self.network_, self.encoder_)

@@ -116,7 +116,8 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
         """Learn from a piece of the data, in one pass, after all that was learned before.
 
         What nodes are known by is decided by the first piece. Nothing is set apart, so that
-        probabilities are calibrated only where :meth:`fit` came first.
+        probabilities are calibrated only where :meth:`fit` came first. A model that was loaded
+        begins with fresh moments of the optimiser: they are not saved.
 
         Args:
             graphs: The piece.

@@ -39,7 +39,8 @@ class LFDSRegressor(RegressorMixin, GraphEstimator):
     def partial_fit(self, graphs: Graphs, y: Any = None) -> Self:
         """Learn from a piece of the data, in one pass, after all that was learned before.
 
-        What nodes are known by, and the scale of the targets, is decided by the first piece.
+        What nodes are known by, and the scale of the targets, is decided by the first piece. A
+        model that was loaded begins with fresh moments of the optimiser: they are not saved.
 
         Args:
             graphs: The piece.

@@ -88,8 +88,8 @@ def check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
     if path.is_symlink():
         # The folder behind it may be known by other names: who asks for it means it.
         raise DataError(
-            f"is a link, which a folder would replace; write to {path.resolve()} itself, or "
-            "remove the link",
+            f"is a link, which a folder would replace; write to {os.path.realpath(path)} itself, "
+            "or remove the link",
             source=path,
         )
     if not path.exists():

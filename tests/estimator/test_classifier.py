@@ -3,6 +3,7 @@ import pytest
 
 import lfds
 from lfds.data.errors import DataError
+from lfds.estimator import ManyClassesWarning
 from tests.estimator.small import FAST, classifier, graphs, names
 
 
@@ -121,3 +122,10 @@ def test_several_structures_stand_side_by_side():
 def test_labels_that_are_no_classes_are_not_scored():
     with pytest.raises(DataError, match="label 'wheel' is none of the classes path, ring"):
         classifier().score(graphs(), ["wheel"] * 24)
+
+
+def test_whole_numbers_that_look_like_quantities_are_told_of_once():
+    made = lfds.LFDSClassifier(**{**FAST, "epochs": 1})
+    with pytest.warns(ManyClassesWarning, match="LFDSRegressor predicts those") as told:
+        made.fit(graphs(), np.arange(24) // 2)
+    assert [one.filename for one in told] == [__file__]

@@ -17,7 +17,14 @@ from lfds.estimator.graphs_in import Graphs
 from lfds.estimator.learning import Learned
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
 from lfds.estimator.settings import Encoding
-from lfds.estimator.targets import Labels, class_labels, class_weights, need_several, positions
+from lfds.estimator.targets import (
+    Labels,
+    class_labels,
+    class_weights,
+    need_several,
+    positions,
+    tell_of_amounts,
+)
 from lfds.experiment.objective import Classify, Objective
 
 
@@ -166,10 +173,11 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
         labels = class_labels(y, graphs)
         if known is None:
             need_several(labels)
+            tell_of_amounts(labels)
             known = ClassMeaning(names=tuple(np.unique(labels).tolist()))
         assert isinstance(known, ClassMeaning)
         places = positions(labels, known.labels)
-        weights = class_weights(self.class_weight, known.labels, places)
+        weights = class_weights(self._options().weights, known.labels, places)
         return places, known, Classify(weights)
 
     def _kinds(self, targets: Tensor) -> NDArray[np.integer]:

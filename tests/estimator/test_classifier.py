@@ -104,6 +104,15 @@ def test_pieces_may_lack_classes_that_were_announced():
         lfds.LFDSClassifier(**FAST).partial_fit(paths)
 
 
+def test_graphs_may_count_differently_in_a_score():
+    right = classifier().predict(graphs()) == np.array(names())
+    weight = 1.0 + right
+    expected = (weight * right).sum() / weight.sum()
+    assert classifier().score(graphs(), names(), weight) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        classifier().score(graphs(), names(), [1.0, 2.0])
+
+
 def test_two_graphs_are_enough():
     made = lfds.LFDSClassifier(**FAST).fit(graphs()[:2])
     assert made.predict(graphs()[:2]).shape == (2,)

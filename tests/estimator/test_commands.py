@@ -179,7 +179,7 @@ def test_no_command_writes_over_what_it_reads(arguments, lfds, tmp_path, monkeyp
     monkeypatch.setattr("lfds.estimator.loading.load_model", lambda _: pytest.fail("too late"))
     code, out, err = lfds(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "is read" in err or "is a file of" in err or "in the folder of the model" in err
+    assert "is read" in err or "is a file of" in err or "in the model folder" in err
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 

@@ -40,9 +40,9 @@ def test_files_that_are_new_or_no_input_may_be_written(out, here):
         ("hard.jsonl", "is read, and would be overwritten"),
         ("folder/part/a.txt", r"is a file of .*soft, which is read"),
         ("soft/part/a.txt", r"is a file of .*soft, which is read"),
-        ("model/model.json", r"is in the folder of the model .*model, .*choose another place"),
-        ("model/new.csv", "is in the folder of the model"),
-        ("model/new/deep.csv", "is in the folder of the model"),
+        ("model/model.json", r"is in the model folder .*model, .*choose another place"),
+        ("model/new.csv", "is in the model folder"),
+        ("model/new/deep.csv", "is in the model folder"),
         ("folder", "is a folder, where a file is to be written"),
     ],
 )
@@ -55,5 +55,5 @@ def test_a_model_folder_holds_nothing_else(here):
     check_not_in_model(here / "figures", here / "model")
     check_not_in_model(here / "figures", here / "no-model")
     for inside in ("model", "model/figures"):
-        with pytest.raises(DataError, match="is in the folder of the model"):
+        with pytest.raises(DataError, match="is in the model folder"):
             check_not_in_model(here / inside, here / "model")

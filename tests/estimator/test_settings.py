@@ -44,6 +44,7 @@ def test_what_is_usual_gives_way_to_what_is_asked_for():
         ("loop", {"width": "8"}, "width: .* valid integer, not '8'"),
         ("loop", {"width": 8.0}, "width: .* valid integer, not 8.0"),
         ("loop", {"slots": 8}, "'slots' is chosen by an option of its own"),
+        (["loop", "loop"], None, "structure: names 'loop' twice; once is enough$"),
         ("image", None, "slots of an image must be a square number, got 8"),
     ],
 )
@@ -75,3 +76,5 @@ def test_encodings_by_name_in_number_and_by_settings():
     assert encoding_settings(both, known) is both
     with pytest.raises(SpecError, match="no encoding is called 'rws'; did you mean 'rwse'"):
         encoding_settings("rws", known)
+    with pytest.raises(SpecError, match="encoding: 'auto' stands alone"):
+        encoding_settings(["auto", "rwse"], known)

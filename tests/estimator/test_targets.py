@@ -7,8 +7,8 @@ import torch
 from lfds.data.errors import DataError
 from lfds.estimator.targets import (
     ManyClassesWarning,
+    announced,
     class_labels,
-    class_weights,
     need_several,
     positions,
     tell_of_amounts,
@@ -80,25 +80,6 @@ def test_positions_are_those_among_the_classes():
         positions(np.array(["a", "c"]), classes)
 
 
-def test_balanced_weights_let_every_class_count_the_same():
-    y = torch.tensor([0, 0, 0, 1, 2, 2])
-    weights = class_weights("balanced", np.array(["a", "b", "c"]), y)
-    totals = weights * torch.bincount(y)
-    assert torch.allclose(totals, torch.full((3,), 2.0))
-    assert class_weights(None, np.array(["a", "b"]), y) is None
-
-
-def test_weights_by_label():
-    weights = class_weights({"c": 3}, np.array(["a", "c"]), torch.tensor([0, 1]))
-    assert weights.tolist() == [1.0, 3.0]
-    for wrong, message in (
-        ({"x": 1.0}, "^class_weight: label 'x' is none of the classes a, c$"),
-        ({3: 1.0}, "^class_weight: label '3' is none of the classes"),
-    ):
-        with pytest.raises(DataError, match=message):
-            class_weights(wrong, np.array(["a", "c"]), torch.tensor([0, 1]))
-
-
 @pytest.mark.parametrize(
     "labels",
     [
@@ -125,3 +106,27 @@ def test_numbers_that_look_like_quantities_are_told_of(labels):
 )
 def test_names_and_classes_of_many_graphs_are_not(labels):
     tell_of_amounts(labels)
+
+
+def test_announced_labels_rise():
+    assert announced(["b", "a", "b"]).tolist() == ["a", "b"]
+    assert announced(np.array([True, False])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        (5, "needs a list of labels, as .*not 5"),
+        ("ab", "needs a list of labels, as .*not 'ab'"),
+        ([["a"], ["b"]], "needs a list of labels"),
+        ([["a"], ["b", "c"]], "needs a list of labels"),
+        (["a", 3], r"needs a list of labels, .*not \['a', 3\]"),
+        (["a", None, "b"], "needs a list of labels"),
+        ([None, None], "needs names, whole numbers or booleans throughout, not NoneType"),
+        (["a", "a"], r"needs at least 2 labels, not \['a'\]"),
+        ([], "needs at least 2 labels"),
+    ],
+)
+def test_what_cannot_be_announced_is_named(classes, message):
+    with pytest.raises(DataError, match=rf"^classes: {message}"):
+        announced(classes)

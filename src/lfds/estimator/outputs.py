@@ -33,8 +33,7 @@ def check_not_in_model(out: Path, model: Path) -> None:
         inside = _within(out, model)
     if inside:
         raise DataError(
-            f"is in the folder of the model {model}, where nothing else is kept; choose another "
-            "place",
+            f"is in the model folder {model}, where nothing else is kept; choose another place",
             source=out,
         )
 

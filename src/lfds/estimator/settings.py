@@ -29,6 +29,9 @@ def network_settings(asked: Options, usual: Mapping[str, Any] | None = None) -> 
     for name in names:
         if name not in STRUCTURES:
             raise SpecError(f"no structure is called {name!r}; {nearest(name, STRUCTURES)}")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise SpecError(f"structure: names {twice!r} twice; once is enough")
     if not names:
         raise SpecError(f"structure: one is needed; choose from {', '.join(STRUCTURES)}")
     taken = {"pool": "+".join(names), "slots": asked.slots, "reduction": asked.reduction}
@@ -65,6 +68,8 @@ def encoding_settings(encoding: Encoding, graphs: GraphSet) -> EncodingSettings:
     names = [encoding] if isinstance(encoding, str) else list(encoding)
     if names == ["auto"]:
         return automatic_encoding(graphs)
+    if "auto" in names:
+        raise SpecError("encoding: 'auto' stands alone; leave it out of the list")
     for name in names:
         if name not in STRUCTURAL:
             known = {"auto": (), **STRUCTURAL}

@@ -1,8 +1,8 @@
 """Labels as people give them, checked: one for each graph, and none missing."""
 
+import reprlib
 import warnings
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -81,6 +81,23 @@ def need_several(labels: Labels) -> None:
         )
 
 
+def announced(classes: Any) -> Labels:
+    """Return all the labels there will ever be, rising."""
+    try:
+        names = np.asarray(classes)
+        mixed = len({isinstance(one, str) for one in classes}) > 1
+    except (TypeError, ValueError):
+        names, mixed = np.empty((0, 0)), False
+    if names.ndim != 1 or names.dtype.kind not in "iubfUO" or mixed:
+        raise DataError(
+            f"needs a list of labels, as ['a', 'b'], not {reprlib.repr(classes)}", source="classes"
+        )
+    names = np.unique(_words(names, "classes"))
+    if len(names) < 2:
+        raise DataError(f"needs at least 2 labels, not {names.tolist()}", source="classes")
+    return names
+
+
 def tell_of_amounts(labels: Labels) -> None:
     """Warn of labels that are numbers and hardly ever the same."""
     distinct = len(np.unique(labels))
@@ -110,33 +127,7 @@ def positions(labels: Labels, classes: Labels, source: str = "y") -> Tensor:
     return torch.from_numpy(np.searchsorted(classes, labels).astype(np.int64))
 
 
-def class_weights(
-    asked: Literal["balanced"] | Mapping[Any, float] | None, classes: Labels, y: Tensor
-) -> Tensor | None:
-    r"""Return how often a graph of each class counts.
-
-    .. math::
-        w_c = \frac{n}{k \, n_c}
-
-    for ``"balanced"``, with n graphs of k classes: every class counts the same in total.
-
-    Args:
-        asked: ``None``, ``"balanced"``, or a weight for each label; labels left out count once.
-        classes: The labels, rising.
-        y: Their places, of every graph.
-    """
-    if asked is None:
-        return None
-    if isinstance(asked, str):
-        counts = torch.bincount(y, minlength=len(classes)).clamp(min=1)
-        return (len(y) / (len(classes) * counts)).float()
-    weights = torch.ones(len(classes))
-    for label, weight in asked.items():
-        weights[positions(np.array([label]), classes, source="class_weight")] = weight
-    return weights
-
-
-def _words(labels: Labels) -> Labels:
+def _words(labels: Labels, source: str = "y") -> Labels:
     """Return objects, as pandas gives them, as what they are."""
     if labels.dtype.kind in "iubfU":
         return labels
@@ -147,7 +138,7 @@ def _words(labels: Labels) -> Labels:
         raise DataError(
             f"needs names, whole numbers or booleans throughout, not {shown}; "
             "leave out graphs whose label is missing",
-            source="y",
+            source=source,
         )
     return plain
 

@@ -42,12 +42,12 @@ def test_more_slots_than_channels_are_no_absurd_size(structure, anchors, card):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"width": 10**9}, "is too small for the width of 1000000000 in the card"),
-        ({"width": 10**30}, "is too small for the width"),
-        ({"head_width": 10**9}, "is too small for the head_width"),
-        ({"slots": 10**9}, "is too small for the slots"),
-        ({"layers": 10**9}, "is too small for the layers"),
-        ({"depth": 10**9}, "is too small for the depth"),
+        ({"width": 10**9}, "it is too small for the width of 1000000000 in the card"),
+        ({"width": 10**30}, "it is too small for the width"),
+        ({"head_width": 10**9}, "it is too small for the head_width"),
+        ({"slots": 10**9}, "it is too small for the slots"),
+        ({"layers": 10**9}, "it is too small for the layers"),
+        ({"depth": 10**9}, "it is too small for the depth"),
         ({"width": 16}, r"base.layers.0.activation.norm.bias is \[16\], where .* asks for \[32\]"),
         ({"layers": 4}, "base.layers.3.* is nothing, where the card asks for"),
         ({"layers": 2}, "base.layers.2.* where the card asks for nothing"),

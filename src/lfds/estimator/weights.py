@@ -48,7 +48,7 @@ def _check_sizes(weights: dict[str, Tensor], card: ModelCard, source: Path) -> N
         for name in names:
             asked = getattr(card.network, name)
             if asked > most:
-                raise unsound(source, f"is too small for the {name} of {asked} in the card")
+                raise unsound(source, f"it is too small for the {name} of {asked} in the card")
     wanted, found = _sizes_of(card), {name: value.shape for name, value in weights.items()}
     for name in sorted(wanted.keys() | found.keys()):
         if wanted.get(name) != found.get(name):

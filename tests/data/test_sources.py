@@ -1,11 +1,13 @@
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 import lfds
 from lfds.data import DataError, read_any
 from lfds.data.prepare import prepare
+from lfds.data.sources import places_of
 from lfds.data.tu import read_tu
 from tests.data.graphs import SHARED, needs_shared, three_graphs
 from tests.data.test_tu import FILES
@@ -105,3 +107,17 @@ def test_what_is_no_dataset_is_refused(tmp_path):
 @needs_shared
 def test_real_datasets_load_by_name():
     assert len(lfds.load_dataset("MUTAG", root=SHARED)) == 188
+
+
+def test_the_places_of_a_source_are_those_it_is_read_from(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = write_folder(tmp_path / "kept" / "S", FILES)
+    assert places_of("S", "kept") == [Path("kept/S")]
+    prepare("S", tmp_path / "kept")
+    assert places_of("S", "kept") == [Path("kept/S.graphs"), Path("kept/S")]
+    assert places_of(str(folder), "kept") == [folder]
+    assert places_of("nowhere", "kept") == []
+    # A name of the catalog is one, whatever else is called so.
+    write_folder(tmp_path / "MUTAG", FILES)
+    write_folder(tmp_path / "pc-graphs", FILES)
+    assert places_of("MUTAG", "kept") == places_of("pc-graphs", "kept") == []

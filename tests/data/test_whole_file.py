@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from lfds.data import DataError
-from lfds.data.whole_file import whole_folder, whole_text, write_whole
+from lfds.data.whole_file import stepped_aside, whole_folder, whole_text, write_whole
 
 PART = {"part"}.__contains__
 
@@ -74,6 +74,62 @@ def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
     assert (tmp_path / "file").read_bytes() == b"old"
     assert (tmp_path / "set" / "part").read_text() == "old"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "set"]
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError])
+def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeypatch):
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
+        (folder / "part").write_text("old")
+    replace = os.replace
+
+    def replaced(source, target):
+        if Path(target).name == "set" and Path(source).name != "old":
+            raise ending
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", replaced)
+    with (
+        pytest.raises((DataError, KeyboardInterrupt)),
+        whole_folder(tmp_path / "set", ours=PART) as folder,
+    ):
+        (folder / "part").write_text("new")
+    assert (tmp_path / "set" / "part").read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def test_what_cannot_be_put_back_is_kept_and_found(tmp_path, monkeypatch):
+    path = tmp_path / "set [1]"
+    with whole_folder(path, ours=PART) as folder:
+        (folder / "part").write_text("old")
+    assert stepped_aside(path) is None
+    replace, left = os.replace, [1]
+
+    def replace_once(source, target):
+        left[0] -= 1
+        return replace(source, target) if left[0] >= 0 else _refuse()
+
+    monkeypatch.setattr(os, "replace", replace_once)
+    with (
+        pytest.raises(DataError, match=r"what was there is now .*old: move it back"),
+        whole_folder(path, ours=PART) as folder,
+    ):
+        (folder / "part").write_text("new")
+    assert (stepped_aside(path) / "part").read_text() == "old"
+    assert stepped_aside(tmp_path / "set 1") is None
+
+
+@pytest.mark.parametrize("behind", ["set", "nowhere"])
+def test_a_link_stays_a_link(behind, tmp_path):
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
+        (folder / "part").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / behind)
+    with (
+        pytest.raises(DataError, match=rf"link: is a link, .* write to .*{behind} itself"),
+        whole_folder(tmp_path / "link", ours=PART),
+    ):
+        pytest.fail("there is no place for it")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "set" / "part").read_text() == "old"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import pytest
 
 import lfds
 from lfds.data.errors import DataError
+from lfds.estimator import ManyClassesWarning
 from tests.estimator.small import FAST, classifier, graphs, names
 
 
@@ -103,6 +104,15 @@ def test_pieces_may_lack_classes_that_were_announced():
         lfds.LFDSClassifier(**FAST).partial_fit(paths)
 
 
+def test_graphs_may_count_differently_in_a_score():
+    right = classifier().predict(graphs()) == np.array(names())
+    weight = 1.0 + right
+    expected = (weight * right).sum() / weight.sum()
+    assert classifier().score(graphs(), names(), weight) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        classifier().score(graphs(), names(), [1.0, 2.0])
+
+
 def test_two_graphs_are_enough():
     made = lfds.LFDSClassifier(**FAST).fit(graphs()[:2])
     assert made.predict(graphs()[:2]).shape == (2,)
@@ -121,3 +131,10 @@ def test_several_structures_stand_side_by_side():
 def test_labels_that_are_no_classes_are_not_scored():
     with pytest.raises(DataError, match="label 'wheel' is none of the classes path, ring"):
         classifier().score(graphs(), ["wheel"] * 24)
+
+
+def test_whole_numbers_that_look_like_quantities_are_told_of_once():
+    made = lfds.LFDSClassifier(**{**FAST, "epochs": 1})
+    with pytest.warns(ManyClassesWarning, match="LFDSRegressor predicts those") as told:
+        made.fit(graphs(), np.arange(24) // 2)
+    assert [one.filename for one in told] == [__file__]

@@ -155,6 +155,34 @@ def test_bad_input_is_one_line_and_nothing_is_written(arguments, message, lfds, 
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "model", "data.jsonl", "-o", "data.jsonl"],
+        ["predict", "model", "data.jsonl", "-o", "model/model.json"],
+        ["predict", "model", "tu", "-o", "tu/tu_A.txt"],
+        ["predict", "model", "NAMED", "--root", ".", "-o", "NAMED/NAMED_A.txt"],
+        ["export", "model", "--onnx", "model/weights.safetensors"],
+        ["export", "model", "--onnx", "data.jsonl", "--check", "data.jsonl"],
+        ["explain", "model", "data.jsonl", "-o", "data.jsonl"],
+        ["explain", "model", "data.jsonl", "-o", "model/atlas.html"],
+        ["explain", "model", "data.jsonl", "-o", "a.html", "--figures", "model"],
+    ],
+)
+def test_no_command_writes_over_what_it_reads(arguments, lfds, tmp_path, monkeypatch):
+    saved(tmp_path, "jsonl")
+    classifier().save("model")
+    for folder in ("tu", "NAMED"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{folder}_A.txt").write_text("1, 2")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    monkeypatch.setattr("lfds.estimator.loading.load_model", lambda _: pytest.fail("too late"))
+    code, out, err = lfds(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "is read" in err or "is a file of" in err or "in the model folder" in err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_an_interrupted_fit_writes_nothing(lfds, tmp_path, monkeypatch):
     saved(tmp_path, "jsonl")
 
@@ -179,6 +207,22 @@ def test_a_model_is_exported_and_compared(lfds, tmp_path):
     assert "saved as model.onnx" in out
     largest = float(out.split("differs by ")[1].split()[0])
     assert largest < 1e-4
+
+
+def test_an_export_is_checked_on_what_predict_reads(lfds, tmp_path, monkeypatch):
+    """Columns to predict are none of its business, and a bad line may be left out."""
+    data = saved(tmp_path, "csv")
+    assert lfds("fit", data, "-o", "model", *FAST)[0] == 0
+    (tmp_path / "many.csv").write_text("smiles,a,b\nCC,1,2\nnonsense,1,2\nCCO,1,2\n")
+    monkeypatch.setattr("lfds.estimator.onnx_file.export_onnx", lambda *_: None)
+    monkeypatch.setattr("lfds.estimator.onnx_file.check_onnx", lambda *_: 0.5)
+    told = ("export", "model", "--onnx", "m.onnx", "--check", "many.csv")
+    code, out, _ = lfds(*told, "--skip-bad")
+    assert code == 0
+    assert "differs by 5.0e-01 at most on 2 graphs of many.csv" in out
+    code, out, err = lfds(*told)
+    assert (code, out) == (2, "")
+    assert "many.csv, line 3" in err
 
 
 @pytest.mark.skipif(not (SHARED / "MUTAG").exists(), reason="no shared data here")

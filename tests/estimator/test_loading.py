@@ -79,3 +79,16 @@ def test_structural_encodings_come_back(tmp_path):
     assert np.array_equal(
         lfds.load(tmp_path / "model").predict_proba(bare), made.predict_proba(bare)
     )
+
+
+def test_a_loaded_model_learns_with_fresh_moments(tmp_path):
+    """As the docs say: the optimiser is not saved, and everything else is."""
+    made = lfds.LFDSRegressor(**FAST)
+    made.partial_fit(graphs(), amounts())
+    made.save(tmp_path / "model")
+    again = lfds.load(tmp_path / "model")
+    forgetful = lfds.load(tmp_path / "model")
+    for model in (made, again, forgetful):
+        model.partial_fit(graphs(), amounts())
+    assert np.array_equal(again.predict(graphs()), forgetful.predict(graphs()))
+    assert not np.array_equal(again.predict(graphs()), made.predict(graphs()))

@@ -3,6 +3,7 @@ import pytest
 import torch
 from pydantic import TypeAdapter, ValidationError
 
+from lfds.data.errors import DataError
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning, Meaning
 
 
@@ -34,6 +35,11 @@ def test_a_target_that_never_changes_is_centred_and_not_scaled():
     meaning = AmountMeaning.learned(np.full(4, 3.0))
     assert meaning.scales == (1.0,)
     assert meaning.standardised(np.full(4, 3.0)).tolist() == [[0.0]] * 4
+
+
+def test_a_spread_that_vanishes_is_not_taken_for_none():
+    with pytest.raises(DataError, match=r"y: the targets differ by less than can be squared"):
+        AmountMeaning.learned(np.arange(4) * 1e-200)
 
 
 @pytest.mark.parametrize(

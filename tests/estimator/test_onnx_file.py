@@ -67,9 +67,10 @@ def test_edges_matter_to_the_file(path):
 )
 def test_amounts_from_structure_alone(structure, encoding, tmp_path):
     made = lfds.LFDSRegressor(structure, **{**FAST, "epochs": 1}, encoding=encoding)
-    made.fit(bare(), amounts())
+    # A small spread about a large mean, where single precision is as coarse as 0.06.
+    made.fit(bare(), 1e6 + amounts() / amounts().std())
     export_onnx(made, tmp_path / "model.onnx")
-    assert check_onnx(made, tmp_path / "model.onnx", bare()) < 1e-4 * np.abs(amounts()).max()
+    assert check_onnx(made, tmp_path / "model.onnx", bare()) < 1e-5
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lfds.data.errors import DataError
 from lfds.estimator.parts import inner_parts
 
 
@@ -33,9 +32,3 @@ def test_another_seed_watches_others():
     kinds = np.zeros(50, dtype=int)
     same = [inner_parts(kinds, 0.2, seed)[1].tolist() for seed in (0, 0, 1)]
     assert same[0] == same[1] != same[2]
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.0, 2.0])
-def test_a_share_is_a_share(share):
-    with pytest.raises(DataError, match="validation: needs a share from 0 to below 1"):
-        inner_parts(np.zeros(4, dtype=int), share, 0)

@@ -49,6 +49,14 @@ def test_amounts_in_columns(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("graph,amount0,amount1\n0,")
 
 
+def test_a_small_spread_about_a_large_mean_is_not_rounded_off(tmp_path):
+    made = lfds.LFDSRegressor(**FAST).fit(graphs(), 1e9 + amounts() / amounts().std())
+    write_predictions(made, pieces(), tmp_path / "out.csv")
+    _, *table = rows(tmp_path / "out.csv")
+    found = np.array([row[1] for row in table], dtype=float)
+    assert np.abs(found - made.predict(graphs())).max() < 1e-6
+
+
 def test_nothing_is_left_behind_by_a_piece_that_fails(tmp_path):
     def broken():
         yield from pieces()

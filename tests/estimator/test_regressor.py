@@ -42,6 +42,8 @@ def test_the_score_is_r2_also_of_targets_that_graphs_carry():
         ([1.0] * 3, "needs one label for each of 24 graphs, not 3"),
         ([1.0] * 23 + [float("nan")], "target 23 is nan, but needs to be finite"),
         (names(), "use LFDSClassifier for names"),
+        (np.ones((24, 0)), "needs one number, or one row of numbers"),
+        ([1e200] * 24, r"no larger than 1e\+100"),
     ],
 )
 def test_targets_that_cannot_be_met_are_named(y, message):
@@ -52,3 +54,10 @@ def test_targets_that_cannot_be_met_are_named(y, message):
 def test_a_constant_target_is_met():
     made = lfds.LFDSRegressor(**FAST).fit(graphs(), np.full(24, 7.0))
     assert np.isfinite(made.predict(graphs())).all()
+
+
+def test_the_largest_targets_that_are_taken_are_learned_and_judged():
+    targets = np.linspace(-1e100, 1e100, 24)
+    made = lfds.LFDSRegressor(**FAST).fit(graphs(), targets)
+    assert np.isfinite(made.predict(graphs())).all()
+    assert np.isfinite(made.score(graphs(), targets))

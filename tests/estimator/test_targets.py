@@ -6,11 +6,12 @@ import torch
 
 from lfds.data.errors import DataError
 from lfds.estimator.targets import (
-    amounts,
+    ManyClassesWarning,
+    announced,
     class_labels,
-    class_weights,
     need_several,
     positions,
+    tell_of_amounts,
 )
 from tests.estimator.small import graphs, names
 
@@ -60,30 +61,10 @@ def test_labels_that_cannot_be_used_are_named(y, message):
         class_labels(y, FOUR)
 
 
-def test_amounts_in_one_or_several_columns():
-    assert amounts([1, 2, 3, 4], FOUR).tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert amounts(np.ones((4, 2)), FOUR).shape == (4, 2)
-    regression = graphs()[:4]
-    regression = replace(regression, y=torch.tensor([1.0, 2, 3, 4]), classes=())
-    assert amounts(None, regression).tolist() == [1, 2, 3, 4]
+def test_quantities_are_no_classes():
+    regression = replace(FOUR, y=torch.tensor([1.0, 2, 3, 4]), classes=())
     with pytest.raises(DataError, match="carry quantities and no classes; use LFDSRegressor"):
         class_labels(None, regression)
-
-
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        ([1.0, float("nan"), 1.0, 2.0], "target 1 is nan, but needs to be finite"),
-        ([[1.0, 2.0], [1.0, float("inf")], [1, 1], [1, 1]], r"target 1 is \[1.0, inf\]"),
-        (["a"] * 4, "use LFDSClassifier for names"),
-        ([1.0], "one label for each of 4 graphs, not 1"),
-        (np.ones((4, 1, 1)), "one row of numbers"),
-        (None, "use LFDSClassifier for names"),
-    ],
-)
-def test_amounts_that_cannot_be_used_are_named(y, message):
-    with pytest.raises(DataError, match=message):
-        amounts(y, FOUR)
 
 
 def test_one_class_is_none_to_tell_apart():
@@ -99,22 +80,53 @@ def test_positions_are_those_among_the_classes():
         positions(np.array(["a", "c"]), classes)
 
 
-def test_balanced_weights_let_every_class_count_the_same():
-    y = torch.tensor([0, 0, 0, 1, 2, 2])
-    weights = class_weights("balanced", np.array(["a", "b", "c"]), y)
-    totals = weights * torch.bincount(y)
-    assert torch.allclose(totals, torch.full((3,), 2.0))
-    assert class_weights(None, np.array(["a", "b"]), y) is None
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.arange(11),
+        np.arange(11.0),
+        np.arange(109) % 11,
+        np.random.default_rng(0).integers(0, 1000, 5000),
+    ],
+)
+def test_numbers_that_look_like_quantities_are_told_of(labels):
+    with pytest.warns(ManyClassesWarning, match=rf"for {len(labels)} graphs, .*LFDSRegressor"):
+        tell_of_amounts(labels)
 
 
-def test_weights_by_label():
-    weights = class_weights({"c": 3}, np.array(["a", "c"]), torch.tensor([0, 1]))
-    assert weights.tolist() == [1.0, 3.0]
-    for wrong, message in (
-        ("even", "needs None, 'balanced' or weights by label, not 'even'"),
-        ({"x": 1.0}, "label 'x' is none of the classes"),
-        ({"a": 0.0}, "the weight of 'a' needs to be above 0, not 0.0"),
-        ({"a": float("nan")}, "above 0"),
-    ):
-        with pytest.raises(DataError, match=message):
-            class_weights(wrong, np.array(["a", "c"]), torch.tensor([0, 1]))
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.arange(10),
+        np.arange(110) % 11,
+        np.array([f"name {k}" for k in range(50)]),
+        np.arange(3900) % 100,
+    ],
+)
+def test_names_and_classes_of_many_graphs_are_not(labels):
+    tell_of_amounts(labels)
+
+
+def test_announced_labels_rise():
+    assert announced(["b", "a", "b"]).tolist() == ["a", "b"]
+    assert announced(np.array([True, False])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        (5, "needs a list of labels, as .*not 5"),
+        ("ab", "needs a list of labels, as .*not 'ab'"),
+        ([["a"], ["b"]], "needs a list of labels"),
+        ([["a"], ["b", "c"]], "needs a list of labels"),
+        (["a", 3], r"needs a list of labels, .*not \['a', 3\]"),
+        (["a", None, "b"], "needs a list of labels"),
+        ([None, None], "needs names, whole numbers or booleans throughout, not NoneType"),
+        (["a", "a"], r"needs at least 2 labels, not \['a'\]"),
+        ([], "needs at least 2 labels"),
+    ],
+)
+def test_what_cannot_be_announced_is_named(classes, message):
+    with pytest.raises(DataError, match=rf"^classes: {message}"):
+        announced(classes)

@@ -81,6 +81,20 @@ def test_a_loss_that_is_no_number_stops_with_epoch_and_way_out():
         training.run(lambda _: None)
 
 
+@pytest.mark.parametrize("rate", [1e30, 1e300])
+def test_values_that_overflow_inside_are_a_divergence_as_well(rate):
+    training = make(settings=SETTINGS.model_copy(update={"learning_rate": rate}))
+    with pytest.raises(DivergedError, match=r"in epoch 1; a lower learning rate than"):
+        training.run(lambda _: None)
+
+
+def test_graphs_that_are_no_numbers_are_not_blamed_on_the_training():
+    training = make()
+    training._train.x.fill_(float("nan"))
+    with pytest.raises(ValueError, match="x must be finite"):
+        training.run(lambda _: None)
+
+
 def test_evaluation_counts_each_graph_once_whatever_the_batches():
     training = trained()
     whole = evaluate(training.model, training._watched, 100)

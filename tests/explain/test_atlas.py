@@ -4,6 +4,7 @@ import re
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from sklearn.exceptions import NotFittedError
 
 import lfds
@@ -107,3 +108,24 @@ def test_graphs_of_another_kind_are_refused_and_new_labels_told():
     new = lfds.GraphSet.from_arrays([2], [[], []], labels=[1, 9])
     with pytest.warns(UnseenLabelsWarning, match="never seen"):
         lfds.atlas(model, new)
+
+
+@pytest.mark.parametrize(
+    ("show", "shown"),
+    [
+        (np.int64(3), 3),
+        (np.array(3), 3),
+        (np.array([3, 5]), 2),
+        (torch.tensor([3]), 1),
+        (range(2, 6), 4),
+    ],
+)
+def test_numbers_of_numpy_and_torch_are_numbers(show, shown):
+    numbers = lfds.atlas(fitted(), clouds(), show=show).numbers
+    assert len(numbers.graphs) == shown
+
+
+@pytest.mark.parametrize("show", ["3", 3.5, None, [1.5], [[1], [2, 3]]])
+def test_a_wish_that_is_no_number_is_one_line(show):
+    with pytest.raises(ExplainError, match=r"^show needs how many graphs, .*or a list of which"):
+        lfds.atlas(fitted(), clouds(), show=show)

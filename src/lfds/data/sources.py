@@ -101,11 +101,25 @@ def open_source(
         target: The column to predict, of a .csv file that has several.
         bad: What a SMILES that cannot be read does to a .csv file.
     """
-    with reading(source):
-        there = source not in TU_DATASETS and source not in BUILT_IN and Path(source).exists()
-    if there or target is not None or bad != "stop":
+    if _is_path(source) or target is not None or bad != "stop":
         return read_any(source, target=target, bad=bad)
     return load_dataset(source, root)
+
+
+def places_of(source: str, root: str | os.PathLike[str] = "data") -> list[Path]:
+    """Return the files and folders that :func:`open_source` reads, as far as they are there."""
+    if _is_path(source):
+        return [Path(source)]
+    if source in BUILT_IN:
+        return []
+    with reading(root):
+        places = (prepared_at(source, Path(root)), find_files(source, Path(root)))
+        return [place for place in places if place is not None and place.exists()]
+
+
+def _is_path(source: str) -> bool:
+    with reading(source):
+        return source not in TU_DATASETS and source not in BUILT_IN and Path(source).exists()
 
 
 def _read(place: Path, seed: int) -> GraphSet:

@@ -1,5 +1,6 @@
 """Files and folders that appear whole or not at all."""
 
+import glob
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -9,6 +10,8 @@ from tempfile import NamedTemporaryFile, mkdtemp
 from typing import TextIO, cast
 
 from lfds.data.errors import DataError, quoted
+
+_OLD = "old"
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -82,6 +85,13 @@ def whole_folder(path: Path, *, ours: Callable[[str], bool]) -> Iterator[Path]:
 
 def check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
     """Raise if writing a folder at ``path`` would delete files that are not ``ours``."""
+    if path.is_symlink():
+        # The folder behind it may be known by other names: who asks for it means it.
+        raise DataError(
+            f"is a link, which a folder would replace; write to {os.path.realpath(path)} itself, "
+            "or remove the link",
+            source=path,
+        )
     if not path.exists():
         return
     if not path.is_dir():
@@ -95,18 +105,40 @@ def check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
         )
 
 
+def stepped_aside(path: Path) -> Path | None:
+    """Return the folder that was at ``path`` before its replacement was killed half way."""
+    left = path.parent.glob(f"{glob.escape(_aside(path))}*/{_OLD}")
+    return max(left, key=lambda old: old.parent.stat().st_mtime, default=None)
+
+
+def _aside(path: Path) -> str:
+    return f".{path.name}-old-"
+
+
 def _put_in_place(folder: Path, path: Path) -> None:
     if not path.exists():
         os.replace(folder, path)
         return
     # A folder cannot be renamed over a full one: the old one steps aside first.
-    aside = Path(mkdtemp(prefix=f".{path.name}-old-", dir=path.parent))
+    aside = Path(mkdtemp(prefix=_aside(path), dir=path.parent))
     try:
-        os.replace(path, aside / "old")
-        try:
-            os.replace(folder, path)
-        except OSError:
-            os.replace(aside / "old", path)
-            raise
+        os.replace(path, aside / _OLD)
+        os.replace(folder, path)
+    except BaseException:  # an interrupt as well
+        _put_back(aside / _OLD, path)
+        raise
     finally:
-        shutil.rmtree(aside)
+        if path.exists():  # otherwise the only one there is
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _put_back(old: Path, path: Path) -> None:
+    if path.exists():
+        return
+    try:
+        os.replace(old, path)
+    except OSError as error:
+        raise DataError(
+            f"cannot be written ({error.strerror}); what was there is now {old}: move it back",
+            source=path,
+        ) from error

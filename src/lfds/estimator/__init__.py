@@ -8,12 +8,14 @@ if TYPE_CHECKING:
     from lfds.estimator.fit_for_use import UnseenLabelsWarning
     from lfds.estimator.loading import load
     from lfds.estimator.regressor import LFDSRegressor
+    from lfds.estimator.targets import ManyClassesWarning
 
-__all__ = ["LFDSClassifier", "LFDSRegressor", "UnseenLabelsWarning", "load"]
+__all__ = ["LFDSClassifier", "LFDSRegressor", "ManyClassesWarning", "UnseenLabelsWarning", "load"]
 
 _HOMES = {
     "LFDSClassifier": "lfds.estimator.classifier",
     "LFDSRegressor": "lfds.estimator.regressor",
+    "ManyClassesWarning": "lfds.estimator.targets",
     "UnseenLabelsWarning": "lfds.estimator.fit_for_use",
     "load": "lfds.estimator.loading",
 }

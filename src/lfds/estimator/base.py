@@ -16,7 +16,6 @@ from torch import Tensor
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.data.options import whole_seed
 from lfds.estimator.fit_for_use import UnseenLabelsWarning, check_widths, unseen_labels
 from lfds.estimator.graphs_in import Graphs, as_graphs
 from lfds.estimator.learning import (
@@ -29,14 +28,14 @@ from lfds.estimator.learning import (
     with_targets,
 )
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
-from lfds.estimator.model_card import DataMark, ModelCard, Parameters, library_versions
+from lfds.estimator.model_card import DataMark, ModelCard, library_versions
 from lfds.estimator.model_folder import SavedModel, digests, files_of, save_model
+from lfds.estimator.options import Options
 from lfds.estimator.predictor import predict
 from lfds.estimator.settings import (
     Encoding,
     encoding_settings,
     network_settings,
-    plain,
     training_settings,
 )
 from lfds.experiment.objective import Objective
@@ -159,12 +158,13 @@ class GraphEstimator(BaseEstimator, ABC):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a folder, whole or not at all; :func:`lfds.load` reads it.
 
-        A model saved there before is replaced; a folder with anything else in it is refused.
+        A model saved there before is replaced; a folder with anything else in it, and a link, are
+        refused.
         """
         check_is_fitted(self, "network_")
         files = files_of(self.network_, self.encoder_)
         card = ModelCard(
-            parameters=Parameters.of(self.get_params(deep=False)),
+            parameters=self._options(),
             network=self.network_.settings,
             features=self.network_.features,
             meaning=self.meaning_,
@@ -188,7 +188,9 @@ class GraphEstimator(BaseEstimator, ABC):
         check_is_fitted(self, "network_")
         known = self._read(graphs, targets=False)
         self._check(known, self.encoder_)
-        found: Tensor = predict(self.network_, self.encoder_, known, workers=self.workers)
+        found: Tensor = predict(
+            self.network_, self.encoder_, known, workers=self._options().workers
+        )
         return found.numpy()
 
     @abstractmethod
@@ -211,31 +213,34 @@ class GraphEstimator(BaseEstimator, ABC):
         return meaning
 
     def _read(self, graphs: Graphs, *, targets: bool) -> GraphSet:
+        options = self._options()
         return as_graphs(
             graphs,
-            node_attributes=self.node_attributes,
-            node_label=self.node_label,
+            node_attributes=options.node_attributes,
+            node_label=options.node_label,
             targets=targets,
         )
 
     def _plan(self, graphs: GraphSet, objective: Objective) -> Plan:
-        patience = plain(self.patience)
-        if patience is not None and not (isinstance(patience, int) and patience > 0):
-            raise DataError(f"needs None or 1 and more, not {patience!r}", source="patience")
+        options = self._options()
         return Plan(
             network=self._network(),
-            training=training_settings(self.epochs, self.batch_size, self.learning_rate),
-            encoding=encoding_settings(self.encoding, graphs),
+            training=training_settings(options),
+            encoding=encoding_settings(options.encoding, graphs),
             objective=objective,
-            validation=self.validation,
-            patience=patience,
-            seed=whole_seed(self.seed),
-            workers=plain(self.workers),
-            progress=self.progress,
+            validation=options.validation,
+            patience=options.patience,
+            seed=options.seed,
+            workers=options.workers,
+            progress=options.progress,
         )
 
+    def _options(self) -> Options:
+        """Look at what the constructor was given, which only stores it."""
+        return Options.of(self.get_params(deep=False))
+
     def _network(self) -> NetworkSettings:
-        return network_settings(self.structure, self.slots, self.reduction, self.options)
+        return network_settings(self._options())
 
     def _start(self) -> Start:
         if self._network() != self.network_.settings:

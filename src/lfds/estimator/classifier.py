@@ -6,6 +6,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -13,11 +14,19 @@ from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import NETWORK, PATIENCE, TRAINING, VALIDATION, GraphEstimator
 from lfds.estimator.calibration import probabilities, temperature
+from lfds.estimator.class_weights import class_weights
 from lfds.estimator.graphs_in import Graphs
 from lfds.estimator.learning import Learned
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
 from lfds.estimator.settings import Encoding
-from lfds.estimator.targets import Labels, class_labels, class_weights, need_several, positions
+from lfds.estimator.targets import (
+    Labels,
+    announced,
+    class_labels,
+    need_several,
+    positions,
+    tell_of_amounts,
+)
 from lfds.experiment.objective import Classify, Objective
 
 
@@ -116,7 +125,8 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
         """Learn from a piece of the data, in one pass, after all that was learned before.
 
         What nodes are known by is decided by the first piece. Nothing is set apart, so that
-        probabilities are calibrated only where :meth:`fit` came first.
+        probabilities are calibrated only where :meth:`fit` came first. A model that was loaded
+        begins with fresh moments of the optimiser: they are not saved.
 
         Args:
             graphs: The piece.
@@ -126,10 +136,9 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
         """
         meaning = None
         if classes is not None:
-            names = np.unique(np.asarray(classes))
+            names = announced(classes)
             if hasattr(self, "network_") and names.tolist() != self.classes_.tolist():
                 raise DataError("other classes than in the first call", source="classes")
-            need_several(names)
             meaning = ClassMeaning(names=tuple(names.tolist()))
         return self._more(graphs, y, meaning)
 
@@ -156,8 +165,8 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
         """Return the accuracy; ``y`` left out takes the labels that the graphs carry."""
         known = self._read(graphs, targets=y is None)
         places = positions(class_labels(y, known), self.classes_).numpy()
-        right = self.outputs(known).argmax(axis=1) == places
-        return float(np.average(right, weights=sample_weight))
+        found = self.outputs(known).argmax(axis=1)
+        return float(accuracy_score(places, found, sample_weight=sample_weight))
 
     def _goal(
         self, graphs: GraphSet, y: Any, known: ClassMeaning | AmountMeaning | None
@@ -165,10 +174,11 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
         labels = class_labels(y, graphs)
         if known is None:
             need_several(labels)
+            tell_of_amounts(labels)
             known = ClassMeaning(names=tuple(np.unique(labels).tolist()))
         assert isinstance(known, ClassMeaning)
         places = positions(labels, known.labels)
-        weights = class_weights(self.class_weight, known.labels, places)
+        weights = class_weights(self._options().weights, known.labels, places)
         return places, known, Classify(weights)
 
     def _kinds(self, targets: Tensor) -> NDArray[np.integer]:

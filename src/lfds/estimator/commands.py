@@ -91,11 +91,15 @@ def predict(
     skip_bad: SkipBad = False,
 ) -> None:
     """Tell class and probabilities, or amounts, of every graph as CSV."""
+    from lfds.data.sources import places_of
     from lfds.data.streams import stream_source
     from lfds.estimator.loading import load
+    from lfds.estimator.outputs import check_output
     from lfds.estimator.predictions_csv import write_predictions
     from lfds.estimator.told import warnings_told
 
+    if out is not None:
+        check_output(out, model, places_of(data, root))
     with warnings_told():
         estimator = load(model)
         count = write_predictions(estimator, stream_source(data, root, bad=_bad(skip_bad)), out)
@@ -129,20 +133,28 @@ def export(
         str | None, typer.Option(help="Run the file on the graphs of this source, and compare.")
     ] = None,
     root: Root = Path("data"),
+    skip_bad: SkipBad = False,
 ) -> None:
     """Write a model as an ONNX file that runs without lfds."""
+    from lfds.data.sources import places_of
+    from lfds.data.streams import stream_source
     from lfds.estimator.onnx_file import check_onnx, export_onnx
+    from lfds.estimator.outputs import check_output
     from lfds.estimator.told import warnings_told
 
+    check_output(onnx, model, () if check is None else places_of(check, root))
     with warnings_told():
         estimator = _loaded(model)
-        graphs = None if check is None else _graphs(check, root, None, False)
+        # As predict reads them, without targets; and before anything is written.
+        pieces = [] if check is None else list(stream_source(check, root, bad=_bad(skip_bad)))
         export_onnx(estimator, onnx)
         typer.echo(f"saved as {onnx}")
-        if graphs is not None:
-            largest = check_onnx(estimator, onnx, graphs)
+        if check is not None:
+            gaps = [check_onnx(estimator, onnx, piece.graphs) for piece in pieces]
+            count = sum(len(piece.graphs) for piece in pieces)
             typer.echo(
-                f"onnxruntime differs by {largest:.1e} at most on {len(graphs):,} graphs of {check}"
+                f"onnxruntime differs by {max(gaps, default=0):.1e} at most on {count:,} graphs "
+                f"of {check}"
             )
 
 

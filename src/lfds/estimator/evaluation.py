@@ -1,10 +1,11 @@
 """A fitted estimator judged on labelled graphs."""
 
 from lfds.data.graphset import GraphSet
+from lfds.estimator.amounts import amounts
 from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.metrics import AmountMetrics, ClassMetrics, amount_metrics, class_metrics
 from lfds.estimator.regressor import LFDSRegressor
-from lfds.estimator.targets import amounts, class_labels, positions
+from lfds.estimator.targets import class_labels, positions
 
 
 def evaluated(

@@ -47,7 +47,7 @@ def as_graphs(
     if _is_networkx(items[0]):
         # Given targets keep the reader from looking for any.
         y = None if targets else np.zeros(len(items), dtype=np.int64)
-        return graphs_from_networkx(items, y, attributes=node_attributes, label=node_label)
+        return graphs_from_networkx(items, y, attributes=list(node_attributes), label=node_label)
     return _of_points(items)
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor
 
+from lfds.data.errors import DataError
 from lfds.estimator.targets import Labels
 
 Label = bool | int | float | str
@@ -69,6 +70,10 @@ class AmountMeaning(BaseModel):
         """Learn mean and spread of targets, ``[graphs]`` or ``[graphs, targets]``."""
         table = values.reshape(len(values), -1)
         spread = table.std(axis=0)
+        if (np.ptp(table, axis=0) > 0)[spread == 0].any():
+            raise DataError(
+                "the targets differ by less than can be squared; use other units", source="y"
+            )
         return cls(
             means=tuple(table.mean(axis=0).tolist()),
             scales=tuple(np.where(spread > 0, spread, 1.0).tolist()),

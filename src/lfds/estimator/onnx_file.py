@@ -2,7 +2,8 @@
 
 The inputs are ``labels`` and ``attributes`` of the nodes as they are in a GraphSet, ``structure``
 (structural encodings, which are computed before), each where the model uses it, then ``ptr`` and
-``edge_index``. The output is ``probabilities`` of classes, or ``amounts`` in their units.
+``edge_index``. The output is ``probabilities`` of classes, or ``amounts`` in their units
+and in double precision.
 """
 
 import json
@@ -179,4 +180,7 @@ class PlainModel(nn.Module):
     def _read(self, outputs: Tensor) -> Tensor:
         if isinstance(self.meaning, ClassMeaning):
             return (outputs / self.meaning.temperature).softmax(dim=1)
-        return outputs * torch.tensor(self.meaning.scales) + torch.tensor(self.meaning.means)
+        # As the model does it: single precision would round a small spread about a large mean off.
+        means = torch.tensor(self.meaning.means, dtype=torch.float64)
+        scales = torch.tensor(self.meaning.scales, dtype=torch.float64)
+        return outputs.double() * scales + means

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lfds.data.errors import DataError
 from lfds.seeds import seed_for
 
 Places = NDArray[np.int64]
@@ -16,15 +15,13 @@ def inner_parts(kinds: NDArray[np.integer], share: float, seed: int) -> tuple[Pl
 
     Args:
         kinds: The class of each graph; the same number everywhere for quantities.
-        share: Of the graphs that are watched.
+        share: Of the graphs that are watched, from 0 to below 1.
         seed: Root of the random stream.
 
     >>> train, watched = inner_parts(np.array([0, 1] * 10), 0.2, seed=0)
     >>> len(train), sorted((watched % 2).tolist())
     (16, [0, 0, 1, 1])
     """
-    if not 0 <= share < 1:
-        raise DataError(f"needs a share from 0 to below 1, not {share}", source="validation")
     shuffled = np.random.default_rng(seed_for(seed, "estimator", "validation")).permutation(
         len(kinds)
     )

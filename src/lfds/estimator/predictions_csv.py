@@ -4,6 +4,7 @@ import csv
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from math import ceil, log10
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from lfds.estimator.calibration import probabilities
 from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.meaning import AmountMeaning
 from lfds.estimator.regressor import LFDSRegressor
+
+# Digits of single precision, and by how much double precision is finer.
+_SINGLE, _MOST = 7, 1e10
 
 
 def write_predictions(
@@ -50,10 +54,19 @@ def _header(estimator: LFDSClassifier | LFDSRegressor) -> list[str]:
 
 def _rows(estimator: LFDSClassifier | LFDSRegressor, piece: Piece) -> Iterator[list[Any]]:
     if isinstance(estimator, LFDSRegressor):
-        found = estimator.predict(piece.graphs)
-        yield from ([f"{amount:.7g}" for amount in row] for row in found.reshape(len(found), -1))
+        digits = _digits(estimator)
+        for row in estimator.predict(piece.graphs).reshape(-1, len(digits)):
+            yield [f"{amount:.{most}g}" for amount, most in zip(row, digits, strict=True)]
         return
     names = estimator.classes_.tolist()
     shares = probabilities(estimator.outputs(piece.graphs), estimator.temperature_)
     for best, row in zip(shares.argmax(axis=1).tolist(), shares.tolist(), strict=True):
         yield [names[best], *(f"{share:.6g}" for share in row)]
+
+
+def _digits(estimator: LFDSRegressor) -> list[int]:
+    """Return how many digits of each amount to write: seven of its spread about the mean."""
+    meaning = estimator.meaning_
+    assert isinstance(meaning, AmountMeaning)
+    ratios = [abs(mean) / scale for mean, scale in zip(meaning.means, meaning.scales, strict=True)]
+    return [_SINGLE + ceil(log10(min(max(ratio, 1), _MOST))) for ratio in ratios]

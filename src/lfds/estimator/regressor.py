@@ -10,11 +10,11 @@ from torch import Tensor
 
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
+from lfds.estimator.amounts import amounts
 from lfds.estimator.base import GraphEstimator
 from lfds.estimator.graphs_in import Graphs
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
 from lfds.estimator.settings import network_settings
-from lfds.estimator.targets import amounts
 from lfds.experiment.objective import Objective, Regress
 from lfds.nn import NetworkSettings
 
@@ -39,7 +39,8 @@ class LFDSRegressor(RegressorMixin, GraphEstimator):
     def partial_fit(self, graphs: Graphs, y: Any = None) -> Self:
         """Learn from a piece of the data, in one pass, after all that was learned before.
 
-        What nodes are known by, and the scale of the targets, is decided by the first piece.
+        What nodes are known by, and the scale of the targets, is decided by the first piece. A
+        model that was loaded begins with fresh moments of the optimiser: they are not saved.
 
         Args:
             graphs: The piece.
@@ -74,8 +75,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator):
         return meaning.standardised(values), meaning, Regress()
 
     def _network(self) -> NetworkSettings:
-        options = {"head_dropout": 0.0, **(self.options or {})}
-        return network_settings(self.structure, self.slots, self.reduction, options)
+        return network_settings(self._options(), {"head_dropout": 0.0})
 
     def _kinds(self, targets: Tensor) -> NDArray[np.integer]:
         return np.zeros(len(targets), dtype=np.int64)

@@ -1,6 +1,7 @@
-"""Labels and quantities as people give them, checked: one for each graph, and none missing."""
+"""Labels as people give them, checked: one for each graph, and none missing."""
 
-from collections.abc import Mapping
+import reprlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,13 @@ from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 
 Labels = NDArray[Any]
+
+# More classes than this, with fewer graphs of each, are rare, and quantities are common.
+_CLASSES, _OF_EACH = 10, 10
+
+
+class ManyClassesWarning(UserWarning):
+    """The classes are numbers, and so many that they may be quantities."""
 
 
 def class_labels(y: Any, graphs: GraphSet) -> Labels:
@@ -30,7 +38,7 @@ def class_labels(y: Any, graphs: GraphSet) -> Labels:
             )
         carried: Labels = np.array(graphs.classes)[graphs.y.numpy()]
         return carried
-    labels = _one_each(y, len(graphs))
+    labels = one_each(y, len(graphs))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -41,94 +49,14 @@ def class_labels(y: Any, graphs: GraphSet) -> Labels:
     return labels
 
 
-def amounts(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
-    """Return the quantities of every graph, ``[graphs]`` or ``[graphs, targets]``."""
-    if y is None:
-        need_targets(graphs)
-        y = np.array(graphs.classes)[graphs.y.numpy()] if graphs.classes else graphs.y
-    values = _one_each(y, len(graphs))
-    if values.ndim > 2 or values.dtype.kind not in "iuf":
-        raise DataError(
-            f"needs one number, or one row of numbers, for each graph, not {values.dtype} of shape "
-            f"{list(values.shape)}; use LFDSClassifier for names",
-            source="y",
-        )
-    values = values.astype(np.float64)
-    wrong = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise DataError(
-            f"target {row} is {values[row].tolist()}, but needs to be finite; leave that graph out",
-            source="y",
-        )
-    return values
-
-
 def need_targets(graphs: GraphSet) -> None:
     """Raise unless the graphs carry something to learn or to be judged by."""
     if not graphs.has_targets:
         raise DataError("the graphs carry no labels; pass y, or graphs that have some", source="y")
 
 
-def need_several(labels: Labels) -> None:
-    """Raise unless there are two classes at least."""
-    names = np.unique(labels)
-    if len(names) < 2:
-        raise DataError(
-            f"all {len(labels)} graphs are of class {quoted(names[0].item())}; "
-            "learning needs at least 2 classes: give labels, or other graphs",
-            source="y",
-        )
-
-
-def positions(labels: Labels, classes: Labels) -> Tensor:
-    """Return the place of every label among the classes, which rise."""
-    strange = ~np.isin(labels, classes)
-    if strange.any():
-        shown = ", ".join(str(name) for name in classes[:10].tolist())
-        first = labels[strange.argmax()].item()
-        raise DataError(f"label {quoted(first)} is none of the classes {shown}", source="y")
-    return torch.from_numpy(np.searchsorted(classes, labels).astype(np.int64))
-
-
-def class_weights(
-    asked: str | Mapping[Any, float] | None, classes: Labels, y: Tensor
-) -> Tensor | None:
-    r"""Return how often a graph of each class counts.
-
-    .. math::
-        w_c = \frac{n}{k \, n_c}
-
-    for ``"balanced"``, with n graphs of k classes: every class counts the same in total.
-
-    Args:
-        asked: ``None``, ``"balanced"``, or a weight for each label; labels left out count once.
-        classes: The labels, rising.
-        y: Their places, of every graph.
-    """
-    if asked is None:
-        return None
-    if isinstance(asked, str):
-        if asked != "balanced":
-            raise DataError(
-                f"needs None, 'balanced' or weights by label, not {quoted(asked)}",
-                source="class_weight",
-            )
-        counts = torch.bincount(y, minlength=len(classes)).clamp(min=1)
-        return (len(y) / (len(classes) * counts)).float()
-    weights = torch.ones(len(classes))
-    for label, weight in asked.items():
-        place = int(positions(np.array([label]), classes)[0])
-        if not (np.isfinite(weight) and weight > 0):
-            raise DataError(
-                f"the weight of {quoted(label)} needs to be above 0, not {weight}",
-                source="class_weight",
-            )
-        weights[place] = float(weight)
-    return weights
-
-
-def _one_each(y: Any, count: int) -> Labels:
+def one_each(y: Any, count: int) -> Labels:
+    """Return what was given as an array with one entry, or row, for each graph."""
     plain = y.detach().cpu().numpy() if isinstance(y, Tensor) else y
     if isinstance(plain, list | tuple) and len({isinstance(one, str) for one in plain}) > 1:
         raise DataError("mixes names with other labels; use one kind throughout", source="y")
@@ -142,7 +70,64 @@ def _one_each(y: Any, count: int) -> Labels:
     return values
 
 
-def _words(labels: Labels) -> Labels:
+def need_several(labels: Labels) -> None:
+    """Raise unless there are two classes at least."""
+    names = np.unique(labels)
+    if len(names) < 2:
+        raise DataError(
+            f"all {len(labels)} graphs are of class {quoted(names[0].item())}; "
+            "learning needs at least 2 classes: give labels, or other graphs",
+            source="y",
+        )
+
+
+def announced(classes: Any) -> Labels:
+    """Return all the labels there will ever be, rising."""
+    try:
+        names = np.asarray(classes)
+        mixed = len({isinstance(one, str) for one in classes}) > 1
+    except (TypeError, ValueError):
+        names, mixed = np.empty((0, 0)), False
+    if names.ndim != 1 or names.dtype.kind not in "iubfUO" or mixed:
+        raise DataError(
+            f"needs a list of labels, as ['a', 'b'], not {reprlib.repr(classes)}", source="classes"
+        )
+    names = np.unique(_words(names, "classes"))
+    if len(names) < 2:
+        raise DataError(f"needs at least 2 labels, not {names.tolist()}", source="classes")
+    return names
+
+
+def tell_of_amounts(labels: Labels) -> None:
+    """Warn of labels that are numbers and hardly ever the same."""
+    distinct = len(np.unique(labels))
+    if labels.dtype.kind in "iuf" and distinct > _CLASSES and len(labels) < distinct * _OF_EACH:
+        warnings.warn(
+            f"y has {distinct} different numbers for {len(labels)} graphs, as quantities have; "
+            "LFDSRegressor predicts those (lfds fit does, where a file has them with a point, "
+            "as 7.0)",
+            ManyClassesWarning,
+            stacklevel=4,
+        )
+
+
+def positions(labels: Labels, classes: Labels, source: str = "y") -> Tensor:
+    """Return the place of every label among the classes, which rise.
+
+    Args:
+        labels: Each of them one of the classes.
+        classes: All there are.
+        source: Where the labels are from, for what is said of one that is no class.
+    """
+    strange = ~np.isin(labels, classes)
+    if strange.any():
+        shown = ", ".join(str(name) for name in classes[:10].tolist())
+        first = labels[strange.argmax()].item()
+        raise DataError(f"label {quoted(first)} is none of the classes {shown}", source=source)
+    return torch.from_numpy(np.searchsorted(classes, labels).astype(np.int64))
+
+
+def _words(labels: Labels, source: str = "y") -> Labels:
     """Return objects, as pandas gives them, as what they are."""
     if labels.dtype.kind in "iubfU":
         return labels
@@ -153,7 +138,7 @@ def _words(labels: Labels) -> Labels:
         raise DataError(
             f"needs names, whole numbers or booleans throughout, not {shown}; "
             "leave out graphs whose label is missing",
-            source="y",
+            source=source,
         )
     return plain
 

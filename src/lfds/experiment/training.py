@@ -15,6 +15,7 @@ from lfds.experiment.objective import Classify, Objective
 from lfds.experiment.schedule import learning_rate
 from lfds.experiment.spec import TrainingSettings
 from lfds.nn import Edges, GraphClassifier
+from lfds.nn.checks import NotFiniteError
 from lfds.seeds import seed_for
 
 Weights = dict[str, Tensor]
@@ -126,24 +127,24 @@ class Training:
             )
         order = torch.Generator().manual_seed(self._stream("order", epoch))
         torch.manual_seed(self._stream("dropout", epoch))
-        loss, score = self._pass(order, epoch)
-        watched, watched_loss = self._judged(score, loss)
+        try:
+            loss, score = self._pass(order)
+            watched, watched_loss = self._judged(score, loss)
+        except DivergedError as error:
+            raise DivergedError(
+                f"{error} in epoch {epoch + 1}; "
+                f"a lower learning rate than {self.settings.learning_rate} may help"
+            ) from None
         self._keep_if_best(epoch, watched, watched_loss)
         self.progress.loss.append(loss)
         self.progress.train.append(score)
         self.progress.watched.append(watched)
         self.progress.watched_loss.append(watched_loss)
 
-    def _pass(self, order: torch.Generator, epoch: int) -> tuple[float, float]:
+    def _pass(self, order: torch.Generator) -> tuple[float, float]:
         rows = torch.randperm(len(self._train), generator=order)
         parts = batches(self._train, rows, self.settings.batch_size)
-        try:
-            return train_pass(self.model, parts, self.optimizer, self.objective)
-        except DivergedError as error:
-            raise DivergedError(
-                f"{error} in epoch {epoch + 1}; "
-                f"a lower learning rate than {self.settings.learning_rate} may help"
-            ) from None
+        return train_pass(self.model, parts, self.optimizer, self.objective)
 
     def _judged(self, score: float, loss: float) -> tuple[float, float]:
         if self._watched is None:
@@ -218,6 +219,12 @@ def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
 
 def outputs_of(model: GraphClassifier, batch: Batch) -> Tensor:
     """Return what the model makes of a batch, ``[graphs, outputs]``."""
-    outputs: Any = model(batch.x, batch.ptr, Edges.from_rows(batch.edge_ptr, batch.edge_dst))
+    edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
+    try:
+        outputs: Any = model(batch.x, batch.ptr, edges)
+    except NotFiniteError as error:
+        if not batch.x.isfinite().all():
+            raise
+        raise DivergedError("values inside the network became infinite") from error
     assert isinstance(outputs, Tensor)
     return outputs

@@ -1,6 +1,7 @@
 """``lfds.atlas``: from a fitted model and some graphs to a page, its numbers and its figures."""
 
 import html as escaping
+import operator
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lfds.data.graphset import GraphSet
@@ -123,16 +125,28 @@ def _shown(
     show: int | Sequence[int], graphs: GraphSet, model: LFDSClassifier | LFDSRegressor
 ) -> list[int]:
     count = len(graphs)
-    if isinstance(show, int):
-        if show < 1:
-            raise ExplainError(f"show needs at least 1 graph, not {show}")
+    wish = _whole(show)
+    if isinstance(wish, int):
+        if wish < 1:
+            raise ExplainError(f"show needs at least 1 graph, not {wish}")
         meaning = model.meaning_
         classes = meaning.names if isinstance(meaning, ClassMeaning) else ()
-        return spread_over_classes(known_targets(graphs, classes).tolist(), show)
-    chosen = [int(number) for number in show]
-    if not chosen:
+        return spread_over_classes(known_targets(graphs, classes).tolist(), wish)
+    if not wish:
         raise ExplainError("show needs at least 1 graph, and the list is empty")
-    for number in chosen:
+    for number in wish:
         if not 0 <= number < count:
             raise ExplainError(f"there is no graph {number}; they are numbered 0 to {count - 1}")
-    return chosen
+    return wish
+
+
+def _whole(show: Any) -> int | list[int]:
+    """Return a number or numbers, numpy's or others, as Python's own."""
+    try:
+        if np.ndim(show) == 0:
+            return operator.index(show)
+        return [operator.index(number) for number in show]
+    except (TypeError, ValueError):
+        raise ExplainError(
+            f"show needs how many graphs, as 50, or a list of which, as [0, 7], not {show!r}"
+        ) from None

@@ -31,11 +31,15 @@ def explain(
     """Draw where the nodes of graphs land on the structure of a model: one HTML page."""
     if graphs is not None and pick is not None:
         raise ExplainError("--graphs says how many and --pick which; give one of them")
-    from lfds.data.sources import open_source
+    from lfds.data.sources import open_source, places_of
     from lfds.estimator.loading import load
+    from lfds.estimator.outputs import check_not_in_model, check_output
     from lfds.estimator.told import warnings_told
     from lfds.explain.atlas import atlas
 
+    check_output(out, model, places_of(data, root))
+    if figures is not None:
+        check_not_in_model(figures, model)
     with warnings_told():
         estimator = load(model)
         known = open_source(data, root, target=target, bad="skip" if skip_bad else "stop")

@@ -9,9 +9,10 @@ import torch
 
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
+from lfds.estimator.amounts import amounts
 from lfds.estimator.calibration import probabilities
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning, Label
-from lfds.estimator.targets import amounts, class_labels, positions
+from lfds.estimator.targets import class_labels, positions
 from lfds.explain.record import Floats, Whole
 
 

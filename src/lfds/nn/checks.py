@@ -22,6 +22,10 @@ INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 LOW_PRECISION = (torch.float16, torch.bfloat16)
 
 
+class NotFiniteError(ValueError):
+    """Values are infinite or no numbers: those that were given, or what training made of them."""
+
+
 def check_count(name: str, value: Any, *, least: int = 1) -> int:
     """Return ``value`` as an integer of at least ``least``."""
     try:
@@ -217,11 +221,11 @@ def check_finite(
     finite = looked_at.reshape(slots.shape[0], -1).isfinite().all(dim=1)
     check_finite_features(x, ptr, order)
     if not anchors.detach().isfinite().all():
-        raise ValueError(
+        raise NotFiniteError(
             "anchors must be finite, got infinite or NaN values: training has diverged; "
             "lower the learning rate, and start again from reset_parameters()"
         )
-    raise ValueError(
+    raise NotFiniteError(
         f"x is finite, but pooling graph {int((~finite).nonzero()[0])} overflows {x.dtype} "
         f"(largest value {float(x.detach().abs().max()):.3g}); normalise the features, "
         "use reduction='mean', or a wider dtype"
@@ -238,7 +242,7 @@ def check_finite_features(x: Tensor, ptr: Tensor, order: Tensor | None) -> None:
     channel = int((~finite[row]).nonzero()[0])
     graph = int(torch.searchsorted(ptr, row, right=True)) - 1
     node = row if order is None else int(order[row])
-    raise ValueError(
+    raise NotFiniteError(
         f"x must be finite, got {float(x.detach()[row, channel])} at node {node}, "
         f"channel {channel} (graph {graph}); {bad.numel()} of {x.shape[0]} nodes are affected: "
         "clean the input, or lower the learning rate if it was finite before"

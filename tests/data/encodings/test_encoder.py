@@ -213,3 +213,12 @@ def test_names_and_settings_may_be_mixed_and_none_is_none():
 def test_what_nobody_knows_is_refused_with_the_nearest_spelling(told, words):
     with pytest.raises(ValidationError, match=words):
         EncodingSettings(**told)
+
+
+def test_a_width_is_told_without_a_name_for_every_column(monkeypatch):
+    """A file may speak of more columns than there is memory for names of."""
+    encoder = Encoder(EncodingSettings(labels=False, structure=(RWSE(steps=5),))).fit(make())
+    assert encoder.width == len(encoder.names)
+    huge = Encoder.from_json(encoder.to_json().replace('"steps": 5', '"steps": 1000000000000'))
+    monkeypatch.setattr(Encoder, "names", property(lambda self: pytest.fail("one for each")))
+    assert huge.width == encoder.width - 5 + 10**12

@@ -178,7 +178,10 @@ class Encoder:
     @property
     def width(self) -> int:
         """Columns of the features."""
-        return len(self.names)
+        fitted = self._known()
+        learned = len(fitted.labels.names) + len(fitted.attributes.names)
+        # Not the number of names: a file may speak of more columns than there is memory for.
+        return learned + sum(encoding.width for encoding in self.settings.structure) or 1
 
     def to_json(self) -> str:
         """Return settings and what was learned, as JSON."""

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -81,6 +82,14 @@ class Twice(Above):
         return Pooled(torch.cat([pooled.x, pooled.x], 1), pooled.edge_index, pooled.batch)
 
 
+class Drawing(Above):
+    """Draws from numpy, as `eigen` does by way of scikit-learn."""
+
+    def forward(self, x, adj, edge_weight, batch):
+        pooled = super().forward(x, adj, edge_weight, batch)
+        return Pooled(pooled.x * np.random.rand(), pooled.edge_index, pooled.batch)
+
+
 class Lacking(Pooler):
     """Built, but fails at work, as `graclus` without torch_cluster."""
 
@@ -96,8 +105,12 @@ def stand_ins(monkeypatch):
     """Put the stand-ins in the place of ``tgp``."""
     package, poolers = ModuleType("tgp"), ModuleType("tgp.poolers")
     poolers.pooler_map = {
-        "above": Above, "clusters": Clusters, "twice": Twice, "lacking": Lacking
-    }  # fmt: skip
+        "above": Above,
+        "clusters": Clusters,
+        "drawing": Drawing,
+        "lacking": Lacking,
+        "twice": Twice,
+    }
     monkeypatch.setitem(sys.modules, "tgp", package)
     monkeypatch.setitem(sys.modules, "tgp.poolers", poolers)
     check_pooler.cache_clear()

@@ -46,10 +46,12 @@ def test_the_whole_network_is_one_graph(pool):
 RANKINGS = ["topk", "sag"]
 
 
-def ranking(pool):
+def network(pool):
     torch._dynamo.reset()
     torch.manual_seed(0)
-    settings = NetworkSettings(pool=pool, width=8, node_dropout=0.0, head_dropout=0.0)
+    settings = NetworkSettings(
+        pool=pool, width=8, clusters=4, slots=8, node_dropout=0.0, head_dropout=0.0
+    )
     # In double precision: batch norms over the few nodes that stay blow rounding up.
     return GraphClassifier(7, 3, settings).double()
 
@@ -65,7 +67,7 @@ def drawn(sizes):
 @pytest.mark.slow
 @pytest.mark.parametrize("pool", RANKINGS)
 def test_how_many_nodes_stay_is_found_when_it_runs(pool):
-    model = ranking(pool).eval()
+    model = network(pool).eval()
     compiled = torch.compile(model, backend="aot_eager", fullgraph=True, dynamic=True)
     for sizes in ([5, 0, 4], [20, 30, 1], [1, 1]):
         batch = drawn(sizes)
@@ -75,7 +77,7 @@ def test_how_many_nodes_stay_is_found_when_it_runs(pool):
 @pytest.mark.slow
 @pytest.mark.parametrize("pool", RANKINGS)
 def test_a_compiled_training_step_of_a_ranking(pool):
-    model = ranking(pool)
+    model = network(pool)
     compiled = torch.compile(model, backend="aot_eager", fullgraph=True, dynamic=True)
     state = {name: value.clone() for name, value in model.state_dict().items()}
     for sizes in ([5, 0, 4], [20, 30, 1]):
@@ -91,9 +93,11 @@ def test_a_compiled_training_step_of_a_ranking(pool):
         compiled(*drawn([2]))
 
 
-@pytest.mark.parametrize("pool", RANKINGS)
-def test_a_ranking_is_exported_for_all_sizes(pool):
-    model = ranking(pool).eval()
+# The penalty belongs to training; a network that is exported is done with that.
+@pytest.mark.filterwarnings("ignore:The tensor attribute self.pool._penalty:UserWarning")
+@pytest.mark.parametrize("pool", [*RANKINGS, "max", "diff", "loop"])
+def test_exported_for_all_sizes(pool):
+    model = network(pool).eval()
     any_size = {0: torch.export.Dim.AUTO}
     edges = Edges(Rows(*[any_size] * 3), Rows(*[any_size] * 3))
     shapes = {"x": any_size, "ptr": any_size, "edges": edges}

@@ -2,10 +2,12 @@
 
 import difflib
 import warnings
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -39,14 +41,15 @@ def make_pooler(name: str, channels: int, clusters: int, ratio: float) -> tuple[
     base = name.removesuffix("_u")
     if base not in known or (name != base and "batched" not in _options(known[base])):
         raise ValueError(_unknown(name, known))
-    wanted = {
+    wanted: dict[str, Any] = {
         "in_channels": channels,
         "k": clusters,
         "ratio": ratio,
         "sparse_output": True,  # clusters as nodes of one batch, those that are padding left out
         "adj_transpose": False,  # pooled edges go from the first row to the second, as others do
-        "batched": name == base,
     }
+    if name != base:
+        wanted["batched"] = False
     options = {key: wanted[key] for key in wanted if key in _options(known[base])}
     try:
         pooler: nn.Module = known[base](**options)
@@ -56,14 +59,29 @@ def make_pooler(name: str, channels: int, clusters: int, ratio: float) -> tuple[
         raise ValueError(f"pool '{PREFIX}{name}' does not work here: {reason}") from error
 
 
+@contextmanager
+def same_draws() -> Iterator[None]:
+    """Let poolers that draw from numpy (``eigen``, ``nmf``) draw the same at every call.
+
+    What torch draws is seeded by whoever trains; numpy's own stream would make a fold depend on
+    the folds before it.
+    """
+    before = np.random.get_state()
+    np.random.seed(0)
+    try:
+        yield
+    finally:
+        np.random.set_state(before)
+
+
 def _known(name: str) -> Mapping[str, Any]:
     try:
         from tgp.poolers import pooler_map
     except (ImportError, OSError) as error:  # OSError: compiled for another torch
         raise ValueError(
             f"pool '{PREFIX}{name}' needs torch-geometric-pool and torch_scatter ({error}); "
-            "install both with: pip install --no-build-isolation 'lfds[tgp]', which compiles the "
-            "second and takes some minutes"
+            "install them with: pip install --no-build-isolation torch_scatter (compiles, for "
+            "minutes) and then: pip install 'lfds[tgp]'"
         ) from error
     poolers: Mapping[str, Any] = pooler_map
     return poolers

@@ -1,6 +1,7 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 import torch
 from tests.nn.drawn_edges import OnDrawnEdges, edges_of
@@ -99,6 +100,17 @@ def test_losses_of_the_pooler_are_the_penalty_of_the_last_batch():
     found = pool(torch.zeros(0, 8, dtype=torch.float64), torch.tensor([0, 0]), nobody)
     assert found.tolist() == [[0.0] * 16]
     assert pool.penalty() == 0
+
+
+@standing_in
+def test_what_a_pooler_draws_from_numpy_is_the_same_at_every_call():
+    pool, together = build("drawing").double().eval(), batch()
+    np.random.seed(3)
+    expected = np.random.rand()
+    np.random.seed(3)
+    first = pool(*together)
+    assert np.random.rand() == expected, "the stream of others was disturbed"
+    assert first.equal(pool(*together))
 
 
 @standing_in

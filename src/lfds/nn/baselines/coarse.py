@@ -11,7 +11,7 @@ from lfds.nn.edges import Edges
 from lfds.nn.graph_pooling import GraphPooling
 from lfds.nn.maximum import ragged_max
 from lfds.nn.ragged import index_from_ptr, ragged
-from lfds.nn.tgp_poolers import make_pooler
+from lfds.nn.tgp_poolers import make_pooler, same_draws
 
 
 @final
@@ -46,12 +46,13 @@ class CoarsePool(GraphPooling):
         return vectors.index_copy(0, filled.nonzero()[:, 0], self._pooled(nodes, start, edges))
 
     def _pooled(self, nodes: Tensor, ptr: Tensor, edges: Edges) -> Tensor:
-        coarse = self.pooler(
-            x=nodes,
-            adj=torch.stack([edges.rows.column.long(), edges.target]),
-            edge_weight=edges.rows.weight.to(nodes.dtype),
-            batch=index_from_ptr(ptr, nodes.shape[0]),
-        )
+        with same_draws():
+            coarse = self.pooler(
+                x=nodes,
+                adj=torch.stack([edges.rows.column.long(), edges.target]),
+                edge_weight=edges.rows.weight.to(nodes.dtype),
+                batch=index_from_ptr(ptr, nodes.shape[0]),
+            )
         if coarse.loss:
             self._penalty = torch.stack(list(coarse.loss.values())).sum()
         x, pairs = coarse.x, coarse.edge_index

@@ -51,7 +51,10 @@ def compare(
     ] = None,
     data: Annotated[list[str] | None, typer.Option(help="Names or paths of datasets.")] = None,
     root: Annotated[Path, typer.Option(help="Folder in which datasets are kept.")] = Path("data"),
-    pool: Annotated[list[str] | None, typer.Option(help="Poolings to compare.")] = None,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option(help="Poolings to compare; tgp:NAME is one of torch-geometric-pool."),
+    ] = None,
     protocol: Annotated[str | None, typer.Option(help="fair (the default) or paper.")] = None,
     preset: Annotated[str | None, typer.Option(help="default or paper.")] = None,
     network: Annotated[str | None, typer.Option(help="default or paper.")] = None,

@@ -26,6 +26,7 @@ from lfds.data.encodings.encoder import EncodingSettings
 from lfds.experiment.errors import SpecError
 from lfds.experiment.schedule import Decay
 from lfds.nn import POOLINGS, NetworkSettings
+from lfds.nn.tgp_poolers import PREFIX
 from lfds.results.record import Protocol
 
 Value = bool | int | float | str
@@ -99,7 +100,7 @@ class CompareSpec(TrainingSettings):
     @model_validator(mode="after")
     def _known(self) -> Self:
         for pool in self.pools:
-            if not set(pool.split("+")) <= set(POOLINGS):
+            if not (pool.startswith(PREFIX) or set(pool.split("+")) <= set(POOLINGS)):
                 raise ValueError(f"no pooling is called {pool!r}; {nearest(pool, POOLINGS)}")
         for what, names in (("data", self.data), ("pools", self.pools)):
             twice = next((name for name in names if names.count(name) > 1), None)
@@ -204,4 +205,6 @@ def one_line(error: ValidationError, known: Mapping[str, Any]) -> str:
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         return f"no option is called {where!r}; {nearest(where, known)}"
     message = first["msg"].removeprefix("Value error, ")
-    return f"{where}: {message}, not {first['input']!r}" if where else message
+    if first["type"] == "value_error":  # our own words, which name the value
+        return f"{where}: {message}" if where else message
+    return f"{where}: {message}, not {first['input']!r}"

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lfds import native
 from lfds.nn.checks import check_ptr_values
-from lfds.nn.mode import values_may_be_read
+from lfds.nn.mode import is_traced, values_may_be_read
 
 
 class Rows(NamedTuple):
@@ -77,26 +77,28 @@ class Edges(NamedTuple):
     @property
     def target(self) -> Int[Tensor, "edges"]:
         """The node each edge of ``rows`` goes to."""
-        return torch.repeat_interleave(self.rows.ptr.diff())
+        return torch.repeat_interleave(self.rows.ptr.diff(), output_size=self.rows.column.shape[0])
 
     def among(self, kept: Bool[Tensor, "nodes"]) -> "Edges":
         """Keep some nodes, renumbered, and the edges between them."""
         number = kept.cumsum(0) - 1
         source, target = self.rows.column.long(), self.target
-        stays = kept[source] & kept[target]
-        count = torch.bincount(target[stays], minlength=self.num_nodes)[kept]
-        ptr = torch.cat([count.new_zeros(1), count.cumsum(0)])
+        both = kept[source] & kept[target]
+        stays, rows = both.nonzero()[:, 0], kept.nonzero()[:, 0]
+        # How many edges stay before each one, and so before each row.
+        before = torch.cat([number.new_zeros(1), both.cumsum(0)])
+        ptr = torch.cat([before[self.rows.ptr.long()][rows], before[-1:]])
         return Edges.from_rows(ptr, number[source[stays]], self.rows.weight[stays])
 
 
 def transposed(rows: Rows) -> Rows:
     """Exchange rows and columns of a square matrix."""
     num_nodes = rows.ptr.shape[0] - 1
-    if rows.ptr.device.type != "cpu":
+    if rows.ptr.device.type != "cpu" or is_traced():
         return transposed_by_sorting(rows)
     if native.installed():
         return _transposed_natively(rows)
-    # Several times faster than sorting.
+    # Several times faster than sorting, and nothing that could be traced.
     entries = rows.weight.numpy(), rows.column.numpy(), rows.ptr.numpy()
     flipped = csr_array(entries, shape=(num_nodes, num_nodes)).tocsc()
     parts = (flipped.indptr, flipped.indices, flipped.data)
@@ -116,7 +118,7 @@ def _transposed_natively(rows: Rows) -> Rows:
 def transposed_by_sorting(rows: Rows) -> Rows:
     """The same on any device."""
     source, order = torch.sort(rows.column, stable=True)
-    target = torch.repeat_interleave(rows.ptr.diff()).int()
+    target = torch.repeat_interleave(rows.ptr.diff(), output_size=source.shape[0]).int()
     starts = torch.arange(rows.ptr.shape[0], device=source.device)
     return Rows(torch.searchsorted(source, starts).int(), target[order], rows.weight[order])
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from lfds.nn.tgp_poolers import PREFIX, check_pooler
+
 LATENT = ("image", "array", "sequence", "loop", "learned-spatial", "learned-spectral")
 """Poolings on a latent structure; several of them, joined by ``+``, are used side by side."""
 
@@ -36,7 +38,8 @@ class NetworkSettings(BaseModel):
 
     Attributes:
         pool: The pooling, by its name in ``lfds.nn.POOLINGS``, or several latent structures side by
-            side, as in ``loop+image``.
+            side, as in ``loop+image``, or ``tgp:`` and the name of a pooler of
+            torch-geometric-pool, where that is installed.
         width: Width of the layers of the base.
         layers: Number of layers of the base.
         node_dropout: Probability of a node to be silenced after a layer.
@@ -53,10 +56,11 @@ class NetworkSettings(BaseModel):
         depth: Number of latent layers.
         normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
         orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
-        clusters: Number of clusters of ``diff``.
+        clusters: Number of clusters of ``diff``, and of poolers of ``tgp`` that want to be told.
         link_weight: Weight of the link loss of ``diff``.
         entropy_weight: Weight of the entropy loss of ``diff``.
-        ratio: Part of the nodes that ``topk`` and ``sag`` keep.
+        ratio: Part of the nodes that ``topk`` and ``sag`` keep, and poolers of ``tgp`` that want
+            to be told.
         sorted_nodes: Number of nodes that ``sort`` keeps.
         heads: Number of attention heads of ``set-transformer`` and ``gmt``.
         seeds: Number of vectors that ``gmt`` pools a graph to before the last one.
@@ -111,7 +115,9 @@ class NetworkSettings(BaseModel):
     @field_validator("pool", mode="before")
     @classmethod
     def _known(cls, pool: Any) -> Any:
-        if pool not in POOLS:
+        if str(pool).startswith(PREFIX):
+            check_pooler(str(pool).removeprefix(PREFIX))
+        elif pool not in POOLS:
             check_joined(str(pool))
         return pool
 
@@ -135,13 +141,14 @@ def check_joined(pool: str) -> None:
     """What is joined by ``+`` must be latent structures, each once."""
     parts = pool.split("+")
     unknown = next((part for part in parts if part not in LATENT), None)
-    if unknown in POOLS:
+    if unknown in POOLS or str(unknown).startswith(PREFIX):
         raise ValueError(
             f"only latent structures are joined by '+' ({', '.join(LATENT)}), got {pool!r}"
         )
     if unknown is not None:
         near = difflib.get_close_matches(unknown, POOLS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"pool must be one of {', '.join(POOLS)}, got {unknown!r}{hint}")
+        choice = f"{', '.join(POOLS)}, {PREFIX}NAME"
+        raise ValueError(f"pool must be one of {choice}, got {unknown!r}{hint}")
     if len(set(parts)) < len(parts):
         raise ValueError(f"pool names a structure twice, got {pool!r}; once is enough")

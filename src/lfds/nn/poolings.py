@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from lfds.nn.baselines.coarse import CoarsePool
 from lfds.nn.baselines.diff import DiffPool
 from lfds.nn.baselines.flat import AttentionPool, MaxMeanPool, MaxPool, MeanPool, SumPool
 from lfds.nn.baselines.rank import RankPool
@@ -11,6 +12,7 @@ from lfds.nn.baselines.transformers import multiset_transformer, set_transformer
 from lfds.nn.graph_pooling import GraphPooling
 from lfds.nn.network_settings import NetworkSettings
 from lfds.nn.readout import LatentReadout
+from lfds.nn.tgp_poolers import PREFIX
 
 
 def _on_all(pooling: Callable[[int], GraphPooling]) -> Callable[[NetworkSettings], GraphPooling]:
@@ -61,4 +63,9 @@ POOLINGS: Mapping[str, Callable[[NetworkSettings], GraphPooling]] = MappingProxy
 
 def make_pooling(settings: NetworkSettings) -> GraphPooling:
     """Build the pooling that ``settings`` name."""
-    return _latent(settings) if settings.structures else POOLINGS[settings.pool](settings)
+    if settings.structures:
+        return _latent(settings)
+    if settings.pool.startswith(PREFIX):
+        name = settings.pool.removeprefix(PREFIX)
+        return CoarsePool(settings.width, name, settings.clusters, settings.ratio)
+    return POOLINGS[settings.pool](settings)

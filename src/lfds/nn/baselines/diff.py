@@ -74,7 +74,7 @@ class DiffPool(GraphPooling):
         sizes = [nodes.shape[1], share.shape[1], share.shape[1]]
         x, adjacency, overlap = sums.split(sizes, dim=-1)
         link = link_loss(adjacency, overlap, ptr, edges)
-        entropy = -(share * logits.log_softmax(dim=-1)).sum() / max(1, len(share))
+        entropy = -(share * logits.log_softmax(dim=-1)).sum() / max(1, share.shape[0])
         return x, adjacency, self.link_weight * link + self.entropy_weight * entropy
 
     def penalty(self) -> Float[Tensor, ""]:
@@ -136,4 +136,4 @@ def link_loss(
     square = total - 2 * trace + overlap.square().sum(dim=(-2, -1))
     # Rounding may leave a perfect fit a little below zero, where a root has no slope.
     distance = square.clamp(min=1e-6).sqrt()
-    return (distance / ptr.diff().clamp(min=1).square()).sum() / max(1, len(square))
+    return (distance / ptr.diff().clamp(min=1).square()).sum() / max(1, square.shape[0])

@@ -10,6 +10,7 @@ from lfds.nn.backbone import GraphLayer
 from lfds.nn.edges import Edges
 from lfds.nn.graph_pooling import GraphPooling
 from lfds.nn.maximum import ragged_max
+from lfds.nn.mode import is_traced
 from lfds.nn.neighbours import sum_of_neighbours
 from lfds.nn.ragged import index_from_ptr
 
@@ -60,7 +61,27 @@ class RankPool(GraphPooling):
         score: Tensor = self.score(nodes, edges)
         kept = highest(score.detach(), ptr, self.ratio)
         before = torch.cat([ptr.new_zeros(1), kept.cumsum(0)])
-        return nodes[kept] * score[kept].tanh()[:, None], before[ptr], edges.among(kept)
+        stays = kept.nonzero()[:, 0]
+        if is_traced():
+            self._promise(stays.shape[0], nodes.shape[0])
+        return nodes[stays] * score[stays].tanh()[:, None], before[ptr], edges.among(kept)
+
+    def _promise(self, stay: int, nodes: int) -> None:
+        """Tell torch how many nodes stay at least; it cannot know while it is only recording.
+
+        Every graph keeps a node. In training a layer asks whether there is more than one to norm,
+        and what is recorded holds one answer only.
+        """
+        if nodes == 0:
+            return
+        least = 2 if self.training and nodes > 1 else 1
+        torch._check(
+            stay >= least,
+            lambda: (
+                "a compiled training step needs a batch in which two nodes or more stay; "
+                "use larger batches, or train without torch.compile"
+            ),
+        )
 
 
 @final

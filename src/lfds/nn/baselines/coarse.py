@@ -1,0 +1,104 @@
+"""Poolers of torch-geometric-pool as readouts: one down-sizing, two layers on what is left."""
+
+from typing import Any, final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lfds.nn.activation import Activation
+from lfds.nn.edges import Edges
+from lfds.nn.graph_pooling import GraphPooling
+from lfds.nn.maximum import ragged_max
+from lfds.nn.ragged import index_from_ptr, ragged
+from lfds.nn.tgp_poolers import make_pooler, same_draws
+
+
+@final
+class CoarsePool(GraphPooling):
+    """One down-sizing by a pooler of ``tgp``, two spatial layers after it, and their maxima.
+
+    Graphs without nodes, which ``tgp`` has no answer for, get zeros. What the pooler adds to the
+    loss is the penalty.
+
+    Args:
+        channels: Width of the nodes.
+        name: The pooler, as ``tgp`` calls it.
+        clusters: Number of clusters, for poolers that want to be told.
+        ratio: Part of the nodes that stay, for poolers that want to be told.
+    """
+
+    def __init__(self, channels: int, name: str, clusters: int = 64, ratio: float = 0.5) -> None:
+        super().__init__(channels, 2 * channels)
+        self.pooler, width = make_pooler(name, channels, clusters, ratio)
+        self.layers = nn.ModuleList([CoarseLayer(width, channels), CoarseLayer(channels, channels)])
+        self._penalty: Tensor | None = None
+
+    def forward(
+        self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 out_channels"]:
+        filled = ptr.diff() > 0
+        vectors = nodes.new_zeros(ptr.shape[0] - 1, self.out_channels)
+        self._penalty = None
+        if not filled.any():
+            return vectors + nodes.sum()  # zero as well, and gradients find their way
+        start = torch.cat([ptr[:-1][filled], ptr[-1:]])
+        return vectors.index_copy(0, filled.nonzero()[:, 0], self._pooled(nodes, start, edges))
+
+    def _pooled(self, nodes: Tensor, ptr: Tensor, edges: Edges) -> Tensor:
+        with same_draws():
+            coarse = self.pooler(
+                x=nodes,
+                adj=torch.stack([edges.rows.column.long(), edges.target]),
+                edge_weight=edges.rows.weight.to(nodes.dtype),
+                batch=index_from_ptr(ptr, nodes.shape[0]),
+            )
+        if coarse.loss:
+            self._penalty = torch.stack(list(coarse.loss.values())).sum()
+        x, pairs = coarse.x, coarse.edge_index
+        weight = x.new_ones(pairs.shape[1])
+        if coarse.edge_weight is not None:
+            weight = coarse.edge_weight.view(-1).to(x.dtype)
+        vectors = []
+        for layer in self.layers:
+            x = layer(x, pairs, weight)
+            batch = ragged(x, coarse.batch, None, ptr.shape[0] - 1)
+            vectors.append(ragged_max(batch.x, batch.ptr))
+        return torch.cat(vectors, dim=1)
+
+    def penalty(self) -> Float[Tensor, ""]:
+        return super().penalty() if self._penalty is None else self._penalty
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The penalty hangs on the batch it was made of: a copy of the module starts without.
+        return {**self.__dict__, "_penalty": None}
+
+
+@final
+class CoarseLayer(nn.Module):
+    r"""A spatial layer along edges whose weights are learned from as well.
+
+    .. math::
+        \mathbf{X} \leftarrow \mathbf{A} f(\mathbf{X} \boldsymbol{\Phi}_2)
+                              + f(\mathbf{X} \boldsymbol{\Phi}_1)
+
+    Args:
+        in_channels: Width of the nodes that come in.
+        out_channels: Width of those that go out.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        super().__init__()
+        self.transforms = nn.Linear(in_channels, 2 * out_channels, bias=False)
+        self.activation = Activation(2 * out_channels)
+
+    def forward(
+        self,
+        x: Float[Tensor, "nodes in_channels"],
+        pairs: Int[Tensor, "2 edges"],
+        weight: Float[Tensor, "edges"],
+    ) -> Float[Tensor, "nodes out_channels"]:
+        activated: Tensor = self.activation(self.transforms(x))
+        own, sent = activated.chunk(2, dim=-1)
+        source, target = pairs
+        return own.index_add(0, target, weight[:, None] * sent[source])

@@ -50,7 +50,7 @@ class TrainingSettings(BaseModel):
     batch_size: int = Field(default=32, ge=2)
     learning_rate: PositiveFloat = 0.005
     final_learning_rate: PositiveFloat = 0.0001
-    decay: Decay = "exponential"
+    decay: Decay = "linear"
     weight_decay: NonNegativeFloat = 0.0
 
 
@@ -156,6 +156,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "network": "paper",
         "protocol": "paper",
         "encoding": EncodingSettings(structure=(DeepWalk(),)),
+        # The paper names both ends of the learning rate, and not the way between them.
+        "decay": "exponential",
     },
 }
 """Where a run starts from; whatever is named beside a preset overrules it."""

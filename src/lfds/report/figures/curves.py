@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from lfds.report.figures.style import FAINT, INK, MUTED, WIDTH, Drawing, color_of, margins
@@ -114,7 +115,9 @@ def _draw_panel(axes: Axes, entry: Entry, rule: Rule) -> None:
         axes.scatter(where, 100 * height, s=9, color=INK, alpha=0.7, linewidths=0, zorder=3)
     whole = "" if entry.series.complete else f" ({len(entry.series.done)} of {entry.series.wanted})"
     axes.set_title(f"{entry.series.row}{whole}", color=INK)
-    axes.locator_params(integer=True, nbins=5)
+    # There is no half of an epoch; of a single one there is one tick.
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
+    axes.locator_params(axis="y", nbins=5)
 
 
 def _label_lines(axes: Axes, rule: Rule) -> None:

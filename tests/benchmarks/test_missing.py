@@ -20,22 +20,25 @@ def value(command, option):
     return rest[: ends[0]] if ends else rest
 
 
-def test_begun_runs_go_on_from_their_records_with_what_is_missing(tmp_path):
+def test_begun_runs_go_on_from_their_records_and_keep_what_they_were_asked_for(tmp_path):
     some = [*paper_run(["max"], "DD"), *paper_run(["loop"], "DD")[:2]]
     text = missing(report_of(tmp_path, (some, ASKED)))
     first = commands(text)[2]
     assert "# paper, DD: loop 2 of 3 folds; sequence, learned-spatial" in text
     assert "gunzip -c results/run-0/records.jsonl.gz > runs/run-0/records.jsonl" in text
     assert value(first, "--spec") == ["results/run-0/spec.json"]
-    assert value(first, "--pool") == [pool for pool in ROWS if pool != "max"]
-    assert "--data" not in first
+    assert value(first, "--pool") == list(ROWS)
     assert value(first, "--out") == ["runs/run-0"]
 
 
-def test_of_a_run_of_several_datasets_the_one_is_named(tmp_path):
-    asked = ASKED | {"data": ["some/DD", "MUTAG"]}
-    text = missing(report_of(tmp_path, (paper_run(["max"], "DD"), asked)))
-    assert value(commands(text)[2], "--data") == ["some/DD"]
+def test_what_a_run_was_asked_for_is_one_command_for_all_its_datasets(tmp_path):
+    asked = ASKED | {"data": ["DD", "ENZYMES"], "pools": list(ROWS)}
+    text = missing(report_of(tmp_path, (paper_run(ROWS[:9], "DD"), asked)))
+    assert "# paper, ENZYMES: not run\n# paper, DD: topk not run\nmkdir -p runs/run-0" in text
+    assert text.count("results/run-0/spec.json") == 1
+    assert commands(text)[0] == shlex.split(
+        "lfds compare --spec results/run-0/spec.json --root data --out runs/run-0"
+    )
 
 
 def test_what_was_never_begun_has_a_command_for_all_rows(tmp_path):

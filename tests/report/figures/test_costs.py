@@ -61,8 +61,9 @@ def test_names_at_one_place_never_meet_and_stay_in_the_panel(heights):
 
 
 @pytest.mark.usefixtures("drawing")
-def test_many_rows_are_numbered_with_a_key_beside_and_nothing_meets(report_on):
-    pools = [f"pooling-{letter}" for letter in "abcdefghijklmn"]
+@pytest.mark.parametrize(("letters", "more"), [("abcdefghijklmn", ""), ("ab", " (epochs 100, #2)")])
+def test_many_or_long_rows_are_numbered_with_a_key_and_nothing_meets(report_on, letters, more):
+    pools = [f"pooling-{letter}{more}" for letter in letters]
     drawing = draw_costs(report_on(records(pools, ["A"])).by("fair"), "A")
     canvas = FigureCanvasAgg(drawing.figure)
     canvas.draw()

@@ -33,7 +33,7 @@ def test_with_nothing_to_compare_nothing_is_drawn(report_on):
 
 @pytest.mark.parametrize("count", [3, 14, 17])
 def test_however_many_there_are_no_two_names_or_numbers_meet(report_on, count):
-    pools = [f"pooling-number-{number}" for number in range(count)]
+    pools = [f"pooling-number-{number} (with settings)" for number in range(count)]
     drawing = draw_pairs(report_on(records(pools, ["A"])).by("fair"), "A")
     canvas = FigureCanvasAgg(drawing.figure)
     canvas.draw()

@@ -8,7 +8,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from lfds.report.cost import Cost, cost_of
-from lfds.report.figures.style import INK, MUTED, WIDTH, Drawing, color_of, margins, room_for
+from lfds.report.figures.style import (
+    INK,
+    MUTED,
+    WIDTH,
+    Drawing,
+    color_of,
+    in_lines,
+    margins,
+    room_for,
+)
 from lfds.report.standing import Entry, Standing
 from lfds.report.words import file_name, interval
 
@@ -16,6 +25,9 @@ Kind = Callable[[Cost], float | None]
 
 _FEW = 6
 """Points that can be named where they are; more of them have numbers, and a key beside."""
+
+_SHORT = 18
+"""Letters of a name that fits beside its point."""
 
 # A line and a letter of a name, and half a point, in shares of a panel.
 _LINE = 0.07
@@ -36,11 +48,14 @@ def draw_costs(standing: Standing, column: str) -> Drawing | None:
         return None
     kinds = {name: kind for name, kind in _KINDS.items() if any(_known(entries, kind))}
     rows = [entry.series.row for entry in entries]
-    many = len(rows) > _FEW
+    # A long name would reach into the next panel.
+    many = len(rows) > _FEW or max(map(len, rows)) > _SHORT
     names = {row: str(number) for number, row in enumerate(rows, 1)} if many else {}
-    figure = Figure(figsize=(WIDTH, max(2.3, 0.9 + 0.14 * len(entries))))
+    key = [in_lines(row) for row in rows]
+    lines = sum(name.count("\n") + 1 for name in key)
+    figure = Figure(figsize=(WIDTH, max(2.3, 0.9 + 0.14 * lines)))
     panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
-    margins(figure, left=0.55, right=0.3 + room_for(rows) * many, bottom=0.45, top=0.1)
+    margins(figure, left=0.55, right=0.3 + room_for(key) * many, bottom=0.45, top=0.1)
     figure.subplots_adjust(wspace=0.12)
     for axes, (name, kind) in zip(panels, kinds.items(), strict=True):
         _draw_panel(axes, name, kind, entries, names)
@@ -63,7 +78,7 @@ def _draw_key(axes: Axes, names: Mapping[str, str]) -> None:
     """List beside the last panel which number is which row."""
     for place, (row, number) in enumerate(names.items()):
         height = 1 - (place + 0.5) / len(names)
-        for shift, text, side in ((24, number, "right"), (29, row, "left")):
+        for shift, text, side in ((24, number, "right"), (29, in_lines(row), "left")):
             axes.annotate(
                 text,
                 (1, height),

@@ -12,14 +12,15 @@ from lfds.report.figures.style import (
     PAPER,
     WIDTH,
     Drawing,
+    in_lines,
     margins,
     room_for,
 )
 from lfds.report.standing import ALPHA, Pair, Standing
 from lfds.report.words import file_name, points
 
-_COMFORTABLE = 14
-"""Columns whose numbers fit side by side at the size of all other text."""
+_COMFORTABLE = 0.36
+"""Inches of a column whose numbers have room at the size of all other text."""
 
 
 def draw_pairs(standing: Standing, column: str) -> Drawing | None:
@@ -29,17 +30,19 @@ def draw_pairs(standing: Standing, column: str) -> Drawing | None:
         return None
     rows = [row for row in standing.rows if any(row in (p.first, p.second) for p in pairs)]
     size = len(rows)
-    left = room_for(rows)
+    names = [in_lines(row) for row in rows]
+    left = room_for(names)
     # Names that are wider than their columns stand upright.
-    upright = left > (WIDTH - left - 0.1) / size
+    wide = (WIDTH - left - 0.1) / size
+    upright = left > wide
     top = left if upright else 0.5
     figure = Figure(figsize=(WIDTH, 0.1 + top + 0.3 * size))
     margins(figure, left=left, right=0.1, bottom=0.1, top=top)
     axes = figure.add_subplot()
     axes.set_xlim(-0.5, size - 0.5)
     axes.set_ylim(size - 0.5, -0.5)
-    axes.set_xticks(range(size), rows, rotation=90 if upright else 0)
-    axes.set_yticks(range(size), rows)
+    axes.set_xticks(range(size), names, rotation=90 if upright else 0)
+    axes.set_yticks(range(size), names)
     axes.tick_params(length=0, labelcolor=INK, labeltop=True, labelbottom=False)
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -47,8 +50,8 @@ def draw_pairs(standing: Standing, column: str) -> Drawing | None:
         first, second = rows.index(pair.first), rows.index(pair.second)
         _draw_cell(axes, (first, second), pair, 1)
         _draw_cell(axes, (second, first), pair, -1)
-    for text in axes.texts:
-        text.set_fontsize(min(8.5, 8.5 * _COMFORTABLE / size))
+    for text in [*axes.texts, *(axes.get_xticklabels() if upright else [])]:
+        text.set_fontsize(min(8.5, 8.5 * wide / _COMFORTABLE))
     sure = [p for p in pairs if p.p < ALPHA]
     said = "; ".join(f"{p.first} {points(p.outcome.difference)} on {p.second}" for p in sure)
     return Drawing(

@@ -279,3 +279,38 @@ def test_it_lives_in_a_notebook(browser, tmp_path):
     frame = seen.page.frame_locator("iframe")
     assert frame.locator("#graph [data-node]").count() == 20
     assert seen.messages == []
+
+
+def test_in_a_notebook_the_name_of_a_class_stays_text(browser, tmp_path):
+    made = lfds.atlas(fitted(classes="odd"), clouds(), labels("odd"), show=[5])
+    notebook = tmp_path / "notebook.html"
+    shown = f"<!doctype html><body>{made._repr_html_()}<p id='after'>after</p>"
+    notebook.write_text(shown, encoding="utf-8")
+    seen = browser(notebook)
+    frame = seen.page.frame_locator("iframe")
+    assert frame.locator("#graph [data-node]").count() == 20
+    assert "</script><script>alert(1)</script>" in frame.locator("#graph-title").inner_text()
+    assert frame.locator("script").count() == 2
+    # Nothing of the page has got out of its frame.
+    assert seen.page.locator("body > *").count() == 2
+    assert seen.page.locator("body > #after").inner_text() == "after"
+    assert seen.messages == []
+
+
+def test_on_paper_it_is_dark_on_white_in_two_columns_without_buttons(opened):
+    seen = opened(fitted("loop+image"), size=(680, 1000), color_scheme="dark")
+    seen.page.emulate_media(media="print", color_scheme="dark")
+    colors = seen.page.evaluate(
+        "(({color, backgroundColor}) => [color, backgroundColor])(getComputedStyle(document.body))"
+    )
+    assert colors == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    assert seen.page.locator("button:visible, select:visible, input:visible").count() == (
+        seen.page.locator("#decided button").count()
+    )
+    graph, slots = (seen.page.locator(pane).bounding_box() for pane in ("#graph", "#slots"))
+    assert graph["x"] + graph["width"] <= slots["x"]
+    assert seen.overflow() <= 0
+    wide = seen.page.locator(".wide").evaluate(
+        "one => [getComputedStyle(one).backgroundImage, one.scrollWidth - one.clientWidth]"
+    )
+    assert wide == ["none", 0]

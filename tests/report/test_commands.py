@@ -1,3 +1,4 @@
+import gzip
 import sys
 
 import pytest
@@ -102,6 +103,7 @@ def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
         ("run/records.jsonl", "run/records.jsonl"),
         ("run/records.jsonl", "run/../run/spec.json"),
         ("run", "linked"),
+        ("packed", "packed/records.jsonl.gz"),
         ("records.html", None),
     ],
 )
@@ -109,6 +111,8 @@ def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
 def test_what_is_read_is_never_written_over(report, tmp_path, given, out, form):
     records_there = tmp_path / "run" / "records.jsonl"
     (tmp_path / "linked").symlink_to(records_there)
+    (tmp_path / "packed").mkdir()
+    (tmp_path / "packed" / "records.jsonl.gz").write_bytes(gzip.compress(b""))
     (tmp_path / "records.html").write_bytes(records_there.read_bytes())
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     where = ["-o", out or given, "--figures", "figures"]

@@ -1,3 +1,5 @@
+import pytest
+
 from lfds.report.layout import lay_out
 from lfds.report.sources import read_sources
 from tests.report.runs import POOLS, record, records, settings, wish, write
@@ -70,6 +72,51 @@ def test_folds_that_two_runs_share_are_begun_in_both(tmp_path):
     found = laid_out(tmp_path, first, second)
     assert set(found) == {("max", "A"), ("loop", "A"), ("image", "A")}
     assert all(one.complete and len(one.records) == 5 for one in found.values())
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_what_another_run_has_done_is_not_called_not_begun(tmp_path, order):
+    asked = (records(["max"], ["A"]), wish(["max", "loop"], ["A"]))
+    runs = [asked, (records(["loop"], ["A"]), wish(["loop"], ["A"]))]
+    found = laid_out(tmp_path, *(runs[place] for place in order))
+    assert set(found) == {("max", "A"), ("loop", "A")}
+    assert all(one.complete for one in found.values())
+
+
+def test_a_run_asks_its_seeds_of_what_another_has_begun(tmp_path):
+    asked = (records(["max"], ["A"], seeds=(0, 1)), wish(["max", "loop"], ["A"], seeds=2))
+    found = laid_out(tmp_path, asked, (records(["loop"], ["A"]), wish(["loop"], ["A"])))
+    assert found["loop", "A"].missing == {1: [0, 1, 2, 3, 4]}
+
+
+@pytest.mark.parametrize("other", [{"network": "paper"}, {"encoding": "auto"}, {"epochs": 9}])
+def test_what_another_run_has_done_otherwise_is_still_to_do(tmp_path, other):
+    asked = wish(["max", "loop"], ["A"], network="default", encoding={"labels": True})
+    theirs = wish(["loop"], ["A"], network="default", encoding={"labels": True})
+    epochs = other.get("epochs", 4)
+    told = settings("loop")
+    told["candidates"][0]["training"]["epochs"] = epochs
+    done = [record("loop", "A", fold, told=told) for fold in range(5)]
+    found = laid_out(tmp_path, (records(["max"], ["A"]), asked), (done, theirs | other))
+    assert found["loop (not begun)", "A"].wanted == 5
+
+
+def test_runs_of_several_datasets_and_epochs_are_columns_of_one_table(tmp_path):
+    def run(dataset, epochs, protocol):
+        told = {pool: settings(pool, content=dataset) for pool in POOLS}
+        for pool in POOLS:
+            told[pool]["candidates"][0]["training"]["epochs"] = epochs
+        done = [
+            record(pool, dataset, fold, told=told[pool], protocol=protocol)
+            for pool in POOLS
+            for fold in range(5)
+        ]
+        return done, wish(data=[dataset], epochs=epochs, protocol=protocol)
+
+    runs = [run("A", 4, "paper"), run("B", 9, "paper"), run("C", 30, "paper")]
+    found = laid_out(tmp_path, *runs)
+    assert set(found) == {(pool, name) for pool in POOLS for name in "ABC"}
+    assert all(one.complete for one in found.values())
 
 
 def test_a_run_given_twice_counts_once(tmp_path):

@@ -8,8 +8,13 @@ def made(tmp_path, *run):
 
 
 def test_headlines_count_rows_and_columns(tmp_path):
-    assert headline(made(tmp_path, records()), "fair") == "3 poolings on 2 datasets"
-    assert headline(made(tmp_path, records(["max"], ["A"])), "fair") == "1 pooling on A"
+    assert headline(made(tmp_path, records())) == "3 poolings on 2 datasets"
+    assert headline(made(tmp_path, records(["max"], ["A"]))) == "1 pooling on A"
+
+
+def test_headlines_count_what_either_protocol_has(tmp_path):
+    both = [*records(["max", "loop"], ["A"]), *records(["max"], ["A", "B"], protocol="paper")]
+    assert headline(made(tmp_path, both)) == "2 poolings on 2 datasets"
 
 
 def test_the_state_counts_every_fold_once(tmp_path):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lfds.report import page as page_module
 from lfds.report.page import page
 from lfds.report.report import make_report
 from tests.browser import DESKTOP, PHONE
@@ -102,16 +103,56 @@ def test_a_reader_of_the_screen_is_told_what_is_seen(opened):
     assert "rule fold-best" not in tree
 
 
-def test_in_print_the_chosen_rule_is_there_and_nothing_is_cut_off(opened):
-    seen = opened()
+@pytest.fixture
+def printed(opened):
+    """Return the page as it goes to paper of the width of A4 within its margins, from the dark."""
+    seen = opened((680, 1000), color_scheme="dark")
     seen.page.check("#rule-fold-best")
-    seen.page.emulate_media(media="print")
-    assert seen.page.locator(".accuracy:visible").count() == 1
-    assert seen.page.locator("nav").is_hidden()
-    assert seen.page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == (
-        "visible"
+    seen.page.emulate_media(media="print", color_scheme="dark")
+    return seen
+
+
+def test_print_has_the_tables_of_all_rules_and_figures_of_the_chosen_one(printed):
+    assert printed.page.locator(".accuracy:visible").count() == 3
+    shown = printed.page.locator("#folds svg:visible title").all_text_contents()
+    assert shown
+    assert all("rule fold-best" in title for title in shown)
+    said = printed.page.locator("p.printed:visible").all_inner_texts()
+    assert len(said) == 1
+    assert "by the rule fold-best" in said[0]
+    assert printed.page.locator("nav, .rules").locator("visible=true").count() == 0
+    assert printed.page.locator("#accuracy .key:visible").count() == 2
+    assert printed.page.pdf().startswith(b"%PDF")
+
+
+def test_print_is_dark_on_white_and_what_is_folded_away_is_there(printed):
+    assert printed.page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    background = printed.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(255, 255, 255)"
+    assert printed.page.locator("#again pre").first.bounding_box()["height"] > 50
+    assert printed.page.locator("#settings details table").bounding_box()["height"] > 50
+
+
+def test_print_keeps_the_shades_of_pairs_without_being_asked(printed):
+    kept = printed.page.locator(".pairs .ahead").first.evaluate(
+        "one => getComputedStyle(one).printColorAdjust"
     )
-    assert seen.page.pdf().startswith(b"%PDF")
+    assert kept == "exact"
+
+
+def test_fourteen_poolings_on_eight_datasets_fit_on_paper(browser, tmp_path, monkeypatch):
+    # All figures are as wide as the ranks are, and drawing them takes a while.
+    monkeypatch.setattr(page_module, "by_column", lambda name, standing: {})
+    pools = ["learned-spectral", "set-transformer", *(f"pooling-{n}" for n in range(12))]
+    sets = ["ENZYMES", "PROTEINS", "DD", "SYNTHETIC", "SYNTHETICnew", "Synthie", "pc-graphs", "X"]
+    made = make_report([write(tmp_path, records(pools, sets, folds=2))])
+    path = tmp_path / "report.html"
+    path.write_text(page(made, "fair"), encoding="utf-8")
+    seen = browser(path, (680, 1000))
+    seen.page.emulate_media(media="print")
+    assert seen.overflow() == 0
+    widths = "all => all.map(one => one.getBoundingClientRect().right)"
+    assert max(seen.page.locator("table:visible, svg:visible").evaluate_all(widths)) <= 681
 
 
 def test_text_of_names_is_seen_as_text(opened):

@@ -2,7 +2,7 @@ import pytest
 
 from lfds.report.wish import Wish, read_wish
 from lfds.results.errors import ResultsError
-from tests.report.runs import record, wish
+from tests.report.runs import record, settings, wish
 
 
 def test_what_was_asked_for_is_read(tmp_path):
@@ -43,11 +43,24 @@ def test_a_folder_in_its_place_is_refused(tmp_path):
         ({"options": {"slots": 16}}, False),
         ({"options": {"slots": 64}}, True),
         ({"epochs": 5, "grid": {"epochs": [4, 5]}}, True),
+        ({"validation": 0.1, "splits": []}, True),
+        ({"validation": 0.2}, False),
+        ({"splits": ["some/where"]}, False),
+        ({"encoding": "auto"}, True),
+        ({"encoding": {"labels": True}}, True),
+        ({"encoding": {"labels": False}}, False),
     ],
 )
 def test_records_of_other_settings_are_not_meant(changes, meant):
     told = Wish.model_validate(wish() | changes)
-    assert told.meant(record("max", "ENZYMES")) is meant
+    found = settings("max") | {"encoding": {"labels": True}}
+    assert told.meant(record("max", "ENZYMES", told=found)) is meant
+
+
+def test_folds_from_files_have_no_share_for_validation():
+    told = Wish.model_validate(wish(splits=["some/where"], validation=0.3))
+    assert told.meant(record("max", "A", told=settings("max") | {"splits": "5911"}))
+    assert not told.meant(record("max", "A"))
 
 
 def test_records_that_do_not_say_are_meant():

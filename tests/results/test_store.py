@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lfds.results.errors import ResultsError
-from lfds.results.store import RECORDS, TORN, RecordStore, read_records
+from lfds.results.store import PACKED, RECORDS, TORN, RecordStore, read_records
 from tests.results.records import failed_record, fair_record
 
 
@@ -24,6 +25,18 @@ def test_what_was_written_is_read(tmp_path):
     reading = read_records(tmp_path / "new" / "run")
     assert reading.records == records
     assert reading.torn == b""
+
+
+def test_a_folder_of_packed_records_is_read_unless_plain_ones_are_there(tmp_path):
+    first, second = fair_record(0.1), fair_record(0.2, 1)
+    fill(tmp_path / "plain", first)
+    (tmp_path / "packed").mkdir()
+    packed = gzip.compress((tmp_path / "plain" / RECORDS).read_bytes())
+    (tmp_path / "packed" / PACKED).write_bytes(packed)
+    assert read_records(tmp_path / "packed").records == (first,)
+    # A run that goes on writes plain records; they are the newer ones.
+    fill(tmp_path / "packed", second)
+    assert read_records(tmp_path / "packed").records == (second,)
 
 
 def test_records_are_only_ever_added(tmp_path):

@@ -77,10 +77,10 @@ def _page_at(run: list[Path], out: Path | None) -> Path:
 def _spare_inputs(run: list[Path], out: Path | None) -> None:
     """Refuse to write over what is read: records cannot be had again but by running all folds."""
     from lfds.report.wish import SPEC
-    from lfds.results.store import RECORDS
+    from lfds.results.store import PACKED, RECORDS
 
     for given in run:
-        inside = (given / RECORDS, given / SPEC)
+        inside = (given / RECORDS, given / PACKED, given / SPEC)
         for path in inside if given.is_dir() else (given, given.with_name(SPEC)):
             if out is not None and path.exists() and out.exists() and path.samefile(out):
                 raise ResultsError(

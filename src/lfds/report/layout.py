@@ -19,14 +19,19 @@ def lay_out(sources: Sequence[Source]) -> list[Series]:
     different graphs under one name are different columns.
     """
     found: dict[_Place, Series] = {}
+    met: list[tuple[Series, Record, Source]] = []
     for source in sources:
         for record in source.records:
             _series_of(record, found).records.append(record)
         # A fold that counts in another source was run in this one all the same.
         mine = [(_series_of(record, found), record) for record in source.met]
         _expect_seeds_of_neighbours(mine)
+        met += [(series, record, source) for series, record in mine]
+    for source in sources:
         if source.wish is not None:
-            _expect_what_was_asked_for(source.wish, mine, found)
+            # One run may have been asked for what another one has done.
+            meant = [series for series, record, by in met if source.means(record, by)]
+            _expect_what_was_asked_for(source.wish, meant, found)
     _name_columns(found.values())
     _name_rows(found.values())
     return list(found.values())
@@ -55,9 +60,8 @@ def _expect_seeds_of_neighbours(mine: Sequence[_Met]) -> None:
 
 
 def _expect_what_was_asked_for(
-    wish: Wish, mine: Sequence[_Met], found: dict[_Place, Series]
+    wish: Wish, meant: Sequence[Series], found: dict[_Place, Series]
 ) -> None:
-    meant = [series for series, record in mine if wish.meant(record)]
     for dataset in _names(wish.datasets, [series.dataset for series in meant]):
         for pool in wish.pools:
             begun = [s for s in meant if (s.pool, s.dataset) == (pool, dataset)]

@@ -6,15 +6,14 @@ from lfds.report.report import Report
 from lfds.report.series import Series
 from lfds.report.settings import differing
 from lfds.report.words import spans
-from lfds.results.record import Rule
 
 
-def headline(made: Report, rule: Rule) -> str:
-    """Return what is compared, as a title."""
-    standing = made.by(rule)
-    rows, columns = len(standing.rows), len(standing.columns)
-    poolings = "1 pooling" if rows == 1 else f"{rows} poolings"
-    where = standing.columns[0] if columns == 1 else f"{columns} datasets"
+def headline(made: Report) -> str:
+    """Return what is compared by any rule, as a title."""
+    rows = {row for standing in made.standings for row in standing.rows}
+    columns = [column for standing in made.standings for column in standing.columns]
+    poolings = "1 pooling" if len(rows) == 1 else f"{len(rows)} poolings"
+    where = columns[0] if len(set(columns)) == 1 else f"{len(set(columns))} datasets"
     return f"{poolings} on {where}"
 
 

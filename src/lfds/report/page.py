@@ -39,7 +39,7 @@ def page(made: Report, rule: Rule) -> str:
             figure=_inline,
             matrix=matrix,
             again=[again(source) for source in made.sources],
-            headline=headline(made, rule),
+            headline=headline(made),
             state=state_of(made),
             settings=settings_table(made),
             versions=versions_table(made),

@@ -28,6 +28,14 @@ class Source:
     wish: Wish | None = None
     torn: int = 0
 
+    def means(self, record: Record, origin: "Source") -> bool:
+        """Whether a record of this or another source is one that was asked for here."""
+        if self.wish is None or not self.wish.meant(record):
+            return False
+        if origin is self or origin.wish is None or not origin.wish.meant(record):
+            return True
+        return self.wish.is_like(origin.wish)
+
 
 def read_sources(paths: Sequence[Path]) -> tuple[Source, ...]:
     """Read all folders and files; a fold that is in several counts once."""

@@ -14,6 +14,8 @@ _TRAINING = (
     "epochs", "batch_size", "learning_rate", "final_learning_rate", "decay", "weight_decay",
 )  # fmt: skip
 
+_NAMED = ("network", "encoding", "graphs")
+
 
 class Wish(BaseModel):
     """The part of a spec that says which folds there should be.
@@ -58,6 +60,8 @@ class Wish(BaseModel):
         if (record.fold.protocol, record.fold.folds) != (self.protocol, self.folds):
             return False
         told = self.told
+        if not self._deals_as(record):
+            return False
         candidates = record.settings.get("candidates") or [{}]
         fixed = {name: told[name] for name in _TRAINING if name in told}
         options = dict(told.get("options") or {})
@@ -67,6 +71,20 @@ class Wish(BaseModel):
         return _agrees(candidates[0].get("training", {}), fixed) and _agrees(
             candidates[0].get("network", {}), options
         )
+
+    def is_like(self, other: "Wish") -> bool:
+        """Whether two runs agree in what a record spells out, and a spec only names."""
+        return all(self.told.get(name) == other.told.get(name) for name in _NAMED)
+
+    def _deals_as(self, record: Record) -> bool:
+        """Whether folds and features came about as they should, as far as both say so."""
+        told, found = self.told, record.settings
+        if "splits" in told and bool(told["splits"]) != bool(found.get("splits")):
+            return False
+        fixed = {} if found.get("splits") else {"validation": told.get("validation")}
+        if isinstance(told.get("encoding"), Mapping):
+            fixed["encoding"] = told["encoding"]
+        return _agrees(found, {name: value for name, value in fixed.items() if value is not None})
 
 
 def read_wish(folder: Path) -> Wish | None:

@@ -17,6 +17,7 @@ from lfds.results.errors import ResultsError
 from lfds.results.record import FORMAT, Record
 
 RECORDS = "records.jsonl"
+PACKED = "records.jsonl.gz"
 TORN = "records.torn"
 
 
@@ -40,17 +41,23 @@ def read_records(source: str | os.PathLike[str]) -> Reading:
 
     Args:
         source: A folder in which ``lfds compare`` wrote, or a file of the same lines, compressed
-            where its name ends in ``.gz``.
+            where its name ends in ``.gz``. In a folder ``records.jsonl.gz`` is read where there is
+            no ``records.jsonl``.
     """
     path = Path(source)
     try:
-        path = path / RECORDS if path.is_dir() else path
+        path = _file_in(path) if path.is_dir() else path
         content = path.read_bytes()
         return _parsed(gzip.decompress(content) if path.suffix == ".gz" else content, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ResultsError("is no sound gzip file; restore it", source=path) from error
     except OSError as error:
         raise ResultsError(f"cannot be read ({error.strerror})", source=path) from error
+
+
+def _file_in(folder: Path) -> Path:
+    plain, packed = folder / RECORDS, folder / PACKED
+    return packed if packed.exists() and not plain.exists() else plain
 
 
 class RecordStore:

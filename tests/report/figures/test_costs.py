@@ -1,7 +1,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
+from matplotlib.text import Text
 
 from lfds.report.cost import Cost
 from lfds.report.figures import costs
@@ -38,21 +40,36 @@ def test_where_nothing_is_complete_nothing_is_shown(report_on):
     assert draw_costs(report_on([record("max", "A")]).by("fair"), "A") is None
 
 
-@given(st.floats(1e-3, 1e9), st.floats(2, 1e6))
-def test_ticks_are_few_and_inside(low, ratio):
-    ticks = few_ticks(low, low * ratio)
-    assert 2 <= len(ticks) <= 5
+@given(st.floats(1e-3, 1e9), st.floats(2, 1e6), st.integers(3, 5))
+def test_ticks_are_few_and_inside(low, ratio, most):
+    ticks = few_ticks(low, low * ratio, most)
+    assert 2 <= len(ticks) <= most
     assert all(low <= tick <= low * ratio for tick in ticks)
     assert ticks == sorted(ticks)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_names_at_one_place_never_meet(heights):
+def test_names_at_one_place_never_meet_and_stay_in_the_panel(heights):
     taken = []
     for up in sorted(heights, reverse=True):
-        place = free_place((0.5, up), taken, 0.2)
-        assert place <= up
-        taken.append((0.5, place))
-    places = [place for _, place in taken]
+        taken.append((0.5, 0.7, free_place((0.5, 0.7), up, taken)))
+    places = [place for _, _, place in taken]
     assert all(abs(a - b) >= _LINE - 1e-6 for n, a in enumerate(places) for b in places[:n])
-    assert free_place((0.9, 0.5), taken, 0.2) == 0.5
+    if len(heights) <= 6:
+        assert all(0 <= place <= 1 for place in places)
+    assert free_place((0.71, 0.9), 0.5, taken) == 0.5
+
+
+@pytest.mark.usefixtures("drawing")
+@pytest.mark.parametrize(("letters", "more"), [("abcdefghijklmn", ""), ("ab", " (epochs 100, #2)")])
+def test_many_or_long_rows_are_numbered_with_a_key_and_nothing_meets(report_on, letters, more):
+    pools = [f"pooling-{letter}{more}" for letter in letters]
+    drawing = draw_costs(report_on(records(pools, ["A"])).by("fair"), "A")
+    canvas = FigureCanvasAgg(drawing.figure)
+    canvas.draw()
+    last = drawing.figure.axes[-1]
+    assert [t.get_text() for t in last.texts if t.get_text().startswith("pooling")] == pools
+    for axes in drawing.figure.axes:
+        boxes = [Text.get_window_extent(text, canvas.get_renderer()) for text in axes.texts]
+        assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
+        assert all(axes.bbox.y0 - 9 < box.y0 and box.x1 < canvas.figure.bbox.x1 for box in boxes)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from lfds.report.figures.curves import draw_curves, watched
 from tests.report.runs import accuracy_of, record, records
@@ -55,3 +56,18 @@ def test_there_is_a_panel_for_each_row_and_it_says_what_is_missing(report_on):
 def test_without_a_fold_there_is_no_curve(report_on):
     failed = [record("max", "A", fold, failed=True) for fold in range(5)]
     assert draw_curves(report_on(failed).by("fair"), "A") is None
+
+
+@pytest.mark.usefixtures("drawing")
+def test_long_names_do_not_meet(report_on):
+    pools = [f"learned-spectral (epochs 100, slots {n})" for n in range(5)]
+    drawing = draw_curves(report_on(records(pools, ["A"])).by("fair"), "A")
+    canvas = FigureCanvasAgg(drawing.figure)
+    canvas.draw()
+    shown = [axes for axes in drawing.figure.axes if axes.axison]
+    titles = [axes._left_title.get_window_extent(canvas.get_renderer()) for axes in shown]
+    assert len(titles) == 5
+    panels = [axes.get_tightbbox(canvas.get_renderer(), call_axes_locator=False) for axes in shown]
+    assert not any(a.overlaps(b) for n, a in enumerate(titles) for b in titles[:n])
+    assert not any(t.overlaps(p) for n, t in enumerate(titles) for p in panels[:n])
+    assert max(title.y1 for title in titles) <= drawing.figure.bbox.y1

@@ -1,4 +1,5 @@
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from lfds.report.figures.pairwise import draw_pairs
 from lfds.report.words import points
@@ -17,12 +18,27 @@ def test_every_two_rows_are_compared_from_both_sides(report_on):
     assert cells[0, 1].get_text() == points(pair.outcome.difference)
     assert cells[1, 0].get_text() == points(-pair.outcome.difference)
     # Only what is sure is shaded, and the side that is ahead is darker.
-    ahead, behind = (cells[place].get_bbox_patch().get_facecolor() for place in ((1, 0), (0, 1)))
-    assert sum(ahead[:3]) < sum(behind[:3])
-    unsure = cells[1, 2].get_bbox_patch().get_facecolor()
-    assert unsure[3] == 0
+    shades = {
+        (round(patch.get_y() + 0.42), round(patch.get_x() + 0.48)): sum(patch.get_facecolor()[:3])
+        for patch in drawing.figure.axes[0].patches
+    }
+    assert shades[1, 0] < shades[0, 1]
+    assert (1, 2) not in shades
     assert "max" in drawing.about
 
 
 def test_with_nothing_to_compare_nothing_is_drawn(report_on):
     assert draw_pairs(report_on(records(["max"], ["A"])).by("fair"), "A") is None
+
+
+@pytest.mark.parametrize("count", [3, 14, 17])
+def test_however_many_there_are_no_two_names_or_numbers_meet(report_on, count):
+    pools = [f"pooling-number-{number} (with settings)" for number in range(count)]
+    drawing = draw_pairs(report_on(records(pools, ["A"])).by("fair"), "A")
+    canvas = FigureCanvasAgg(drawing.figure)
+    canvas.draw()
+    axes = drawing.figure.axes[0]
+    for texts in (axes.get_xticklabels(), axes.get_yticklabels(), axes.texts):
+        boxes = [text.get_window_extent(canvas.get_renderer()) for text in texts]
+        assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
+        assert all(box.x0 >= 0 and box.y1 <= canvas.figure.bbox.y1 for box in boxes)

@@ -1,4 +1,6 @@
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Annotation
 
 from lfds.report.figures.ranks import draw_ranks
 from lfds.results.ranks import Ranking, rank
@@ -33,9 +35,11 @@ def test_bars_join_the_groups_and_nothing_else():
 def test_every_name_is_there_once_hanging_from_its_rank_and_no_lines_cross(count):
     ranks = {f"pool{n}": 1 + n * (count - 1) / count for n in range(count)}
     drawing = draw_ranks(Ranking("fair", ranks, 1.0, 0.5, 5, ()))
-    said = [text.get_text() for text in drawing.figure.axes[0].texts]
+    labels = [text for text in drawing.figure.axes[0].texts if isinstance(text, Annotation)]
+    said = [(label.xy, label.get_text()) for label in labels]
     for name, place in ranks.items():
-        assert sum(name in text.split() and f"{place:.2f}" in text for text in said) == 1
+        (where,) = (xy for xy, text in said if text == name)
+        assert (where, f"{place:.2f}") in said
     hooks = [line for line in drawing.figure.axes[0].lines if len(line.get_xdata()) == 3]
     left = [line for line in hooks if line.get_xdata()[2] == 1]
     # On the left, the farther right a name hangs, the lower: else its line would cross others.
@@ -46,4 +50,22 @@ def test_every_name_is_there_once_hanging_from_its_rank_and_no_lines_cross(count
     assert depths == sorted(depths)
     assert len(left) + len(right) == count
     bottom = drawing.figure.axes[0].get_ylim()[0]
-    assert all(text.get_position()[1] > bottom for text in drawing.figure.axes[0].texts)
+    assert all(label.xy[1] > bottom for label in labels)
+
+
+@pytest.mark.parametrize("count", [2, 14, 17])
+def test_long_names_are_whole_and_meet_nothing(count):
+    ranks = {f"learned-spectral (epochs 100, slots {n})": 1.0 + n for n in range(count)}
+    drawing = draw_ranks(Ranking("fair", ranks, 1.0, 0.5, 5, ()))
+    canvas = FigureCanvasAgg(drawing.figure)
+    canvas.draw()
+    labels = [text for text in drawing.figure.axes[0].texts if isinstance(text, Annotation)]
+    assert {label.get_text().replace("\n", " ") for label in labels} >= set(ranks)
+    boxes = [label.get_window_extent(canvas.get_renderer()) for label in labels]
+    assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
+    places = [t for t in drawing.figure.axes[0].texts if t.get_text().isdigit()]
+    numbers = [place.get_window_extent(canvas.get_renderer()) for place in places]
+    assert places[0].get_text() == "1"
+    assert not any(a.overlaps(b) for n, a in enumerate(numbers) for b in numbers[:n])
+    whole = drawing.figure.bbox
+    assert all(box.x0 >= 0 and box.x1 <= whole.x1 and box.y0 >= 0 for box in boxes)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from lfds.report.figures.style import FAINT, INK, MUTED, WIDTH, Drawing, color_of, margins
+from lfds.report.figures.style import FAINT, INK, MUTED, WIDTH, Drawing, color_of, in_lines, margins
 from lfds.report.standing import Entry, Standing
 from lfds.report.words import file_name
 from lfds.results.record import Outcome, Rule
@@ -37,10 +38,10 @@ def draw_curves(standing: Standing, column: str) -> Drawing | None:
         return None
     across = min(_ACROSS, len(entries))
     down = -(-len(entries) // across)
-    height = 0.75 + 1.05 * down + 0.5 * (down - 1)
+    height = 0.79 + 1.05 * down + 0.5 * (down - 1)
     figure = Figure(figsize=(WIDTH, height))
     panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    margins(figure, left=0.55, right=0.1, bottom=0.45, top=0.28)
+    margins(figure, left=0.55, right=0.1, bottom=0.45, top=0.32)
     figure.subplots_adjust(hspace=0.5, wspace=0.12)
     for place, panel in enumerate(panels.flat):
         if place < len(entries):
@@ -113,8 +114,12 @@ def _draw_panel(axes: Axes, entry: Entry, rule: Rule) -> None:
         where, height = np.array(seen.chosen).T
         axes.scatter(where, 100 * height, s=9, color=INK, alpha=0.7, linewidths=0, zorder=3)
     whole = "" if entry.series.complete else f" ({len(entry.series.done)} of {entry.series.wanted})"
-    axes.set_title(f"{entry.series.row}{whole}", color=INK)
-    axes.locator_params(integer=True, nbins=5)
+    name = in_lines(f"{entry.series.row}{whole}")
+    # Names of two lines are as wide as the panel, and higher than the gap between panels.
+    axes.set_title(name, color=INK, fontsize=7 if "\n" in name else 9)
+    # There is no half of an epoch; of a single one there is one tick.
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
+    axes.locator_params(axis="y", nbins=5)
 
 
 def _label_lines(axes: Axes, rule: Rule) -> None:

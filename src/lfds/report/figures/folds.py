@@ -11,6 +11,7 @@ from lfds.report.figures.style import (
     WIDTH,
     Drawing,
     color_of,
+    in_lines,
     margins,
     only_bottom,
     room_for,
@@ -34,13 +35,14 @@ def draw_folds(standing: Standing, column: str) -> Drawing | None:
         axes.axvline(100 * max(means), color=ACCENT, linewidth=0.6, alpha=0.5, zorder=0)
     for place, entry in enumerate(entries):
         _draw_row(axes, place, entry, standing)
-    axes.set_yticks(range(len(entries)), [entry.series.row for entry in entries])
+    names = [in_lines(entry.series.row) for entry in entries]
+    axes.set_yticks(range(len(entries)), names)
     axes.tick_params(axis="y", labelcolor=INK)
     axes.set_ylim(len(entries) - 0.5, -0.5)
     axes.set_xlabel("test accuracy, %")
     margins(
         figure,
-        left=room_for(entry.series.row for entry in entries),
+        left=room_for(names),
         right=room_for(cell_text(entry) for entry in entries),
         bottom=0.44,
         top=0.08,

@@ -1,31 +1,39 @@
 """The critical-difference diagram: mean ranks on a line, and bars over those not told apart."""
 
+from collections.abc import Mapping
 from math import ceil
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lfds.report.figures.style import ACCENT, INK, MUTED, WIDTH, Drawing
+from lfds.report.figures.style import ACCENT, INK, MUTED, WIDTH, Drawing, in_lines, room_for
 from lfds.report.words import file_name
 from lfds.results.ranks import Ranking
 
 _STEP = 0.2
-"""Inches between two labels, and what one unit of the diagram's height is."""
+"""Inches of one unit of the diagram's height, which is what a line of a label takes."""
+
+_NUMBER = 0.22
+"""Inches that the number of a place needs."""
 
 
 def draw_ranks(ranking: Ranking) -> Drawing:
     """Draw ranks with the best on the left, the critical difference as a ruler above the line."""
     half = ceil(len(ranking.ranks) / 2)
-    below = _bars_depth(ranking) + half + 0.4
+    names = {pool: in_lines(pool) for pool in ranking.ranks}
+    step = 1.5 if any("\n" in name for name in names.values()) else 1.0
+    below = _bars_depth(ranking) + half * step + 0.4
     figure = Figure(figsize=(WIDTH, _STEP * (below + 4.0)))
-    axes = figure.add_axes((0.24, 0.0, 0.52, 1.0))
+    # The rank stands between a name and the line.
+    side = max(0.24, (room_for(names.values()) + 0.48) / WIDTH)
+    axes = figure.add_axes((side, 0.0, 1 - 2 * side, 1.0))
     axes.set_xlim(1, len(ranking.ranks))
     axes.set_ylim(-below, 4.0)
     axes.set_axis_off()
-    _draw_line(axes, len(ranking.ranks))
+    _draw_line(axes, len(ranking.ranks), (1 - 2 * side) * WIDTH)
     _draw_ruler(axes, ranking)
     _draw_bars(axes, ranking)
-    _draw_labels(axes, ranking, half)
+    _draw_labels(axes, ranking, names, step)
     groups = "; ".join(", ".join(group) for group in ranking.groups) or "none"
     ranks = ", ".join(f"{pool} {place:.2f}" for pool, place in ranking.ranks.items())
     return Drawing(
@@ -37,11 +45,14 @@ def draw_ranks(ranking: Ranking) -> Drawing:
     )
 
 
-def _draw_line(axes: Axes, count: int) -> None:
+def _draw_line(axes: Axes, count: int, inches: float) -> None:
     axes.plot([1, count], [0, 0], color=MUTED, linewidth=0.8, clip_on=False)
+    # Where numbers would meet, not every place has one.
+    every = ceil(_NUMBER * (count - 1) / inches)
     for place in range(1, count + 1):
         axes.plot([place, place], [0, 0.35], color=MUTED, linewidth=0.8, clip_on=False)
-        axes.text(place, 0.55, str(place), ha="center", va="bottom", color=MUTED)
+        if (place - 1) % every == 0:
+            axes.text(place, 0.55, str(place), ha="center", va="bottom", color=MUTED)
 
 
 def _draw_ruler(axes: Axes, ranking: Ranking) -> None:
@@ -81,20 +92,28 @@ def _draw_bars(axes: Axes, ranking: Ranking) -> None:
         )
 
 
-def _draw_labels(axes: Axes, ranking: Ranking, half: int) -> None:
+def _draw_labels(axes: Axes, ranking: Ranking, names: Mapping[str, str], step: float) -> None:
     """Hang the better half on the left and the others on the right, so that no lines cross."""
     top = -_bars_depth(ranking)
     pools = list(ranking.ranks)
-    left, right = pools[:half], pools[half:]
-    for side, end, align, shift in (
-        (left, 1.0, "right", -0.01),
-        (right[::-1], float(len(pools)), "left", 0.01),
+    half = ceil(len(pools) / 2)
+    for side, end, align, sign in (
+        (pools[:half], 1.0, "right", -1),
+        (pools[half:][::-1], float(len(pools)), "left", 1),
     ):
         for number, pool in enumerate(side):
-            depth = top - 0.5 - number
+            depth = top - 0.5 - number * step
             place = ranking.ranks[pool]
             axes.plot(
                 [place, place, end], [0, depth, depth], color=MUTED, linewidth=0.7, clip_on=False
             )
-            text = f"{pool}  {place:.2f}" if align == "right" else f"{place:.2f}  {pool}"
-            axes.text(end + shift * len(pools), depth, text, ha=align, va="center", color=INK)
+            for away, text in ((4, f"{place:.2f}"), (33, names[pool])):
+                axes.annotate(
+                    text,
+                    (end, depth),
+                    xytext=(sign * away, 0),
+                    textcoords="offset points",
+                    ha=align,
+                    va="center",
+                    color=INK,
+                )

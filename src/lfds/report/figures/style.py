@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -22,6 +23,9 @@ PAPER = "#ffffff"
 
 WIDTH = 6.6
 """Inches; all figures are as wide as the text."""
+
+_LETTERS = 28
+"""Of a line beside a figure, at most."""
 
 _SETTINGS: dict[Any, Any] = {
     "axes.edgecolor": MUTED,
@@ -87,9 +91,19 @@ def margins(figure: Figure, *, left: float, right: float, bottom: float, top: fl
     )
 
 
-def room_for(texts: Iterable[str], most: float = 2.2) -> float:
-    """Return the inches that the longest of some texts needs, a gap included."""
-    return min(most, 0.15 + 0.073 * max(map(len, texts), default=0))
+def in_lines(text: str) -> str:
+    r"""Return a name in two lines at most, each of which has room beside a figure.
+
+    >>> in_lines("learned-spectral (epochs 100, batch size 32)")
+    'learned-spectral (epochs\n100, batch size 32)'
+    """
+    return "\n".join(wrap(text, _LETTERS, max_lines=2, placeholder="…") or [text])
+
+
+def room_for(texts: Iterable[str]) -> float:
+    """Return the inches that the longest line of some texts needs, a gap included."""
+    lines = (line for text in texts for line in text.split("\n"))
+    return 0.15 + 0.073 * min(_LETTERS, max(map(len, lines), default=0))
 
 
 def color_of(mark: str) -> str:

@@ -1,0 +1,39 @@
+"""Write the page of results from folders of records.
+
+Run: python -m benchmarks.table1 results/paper-* results/fair-* -o docs/results.md
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.table1.notes import read_notes
+from benchmarks.table1.page import page, parts_of
+from lfds.data.errors import DataError
+from lfds.data.whole_file import write_whole
+from lfds.report.report import make_report
+from lfds.results.errors import ResultsError
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def main(told: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.table1", description=__doc__)
+    parser.add_argument("runs", type=Path, nargs="+", help="folders of results, packed or not")
+    parser.add_argument("-o", "--out", type=Path, default=DOCS / "results.md")
+    parser.add_argument("--notes", type=Path, default=DOCS / "results-notes.md")
+    given = parser.parse_args(told)
+    try:
+        made = make_report(given.runs)
+        text = page(made, read_notes(given.notes, parts_of(made)))
+        write_whole(given.out, text.encode())
+    except (ResultsError, DataError) as error:
+        print(f"table1: {error}", file=sys.stderr)
+        return 2
+    print(given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

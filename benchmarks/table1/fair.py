@@ -1,0 +1,122 @@
+r"""Every row against max under the fair rule: per dataset, and over datasets.
+
+Over :math:`n` datasets with gains :math:`d_i` the p value is the share of the :math:`2^n` ways to
+turn their signs whose mean is at least as far from 0 as the one found:
+
+.. math::
+    p = \frac{1}{2^n} \left| \left\{ s \in \{-1, 1\}^n :
+        \left| \sum_i s_i d_i \right| \ge \left| \sum_i d_i \right| \right\} \right|
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from benchmarks.table1.rows import as_table, columns_of, row_names, settings_said
+from lfds.report.report import Report
+from lfds.report.standing import ALPHA, Entry, Standing, comparable
+from lfds.report.words import cell_text, p_text, points
+from lfds.results.statistics import Comparison, compare, holm
+
+REFERENCE = "max"
+
+
+def fair(made: Report, notes: Mapping[str, str]) -> str:
+    """Return the part about the fair protocol: accuracies, gains over max, and a note."""
+    columns = columns_of(made, "fair")
+    begun = {column: some for column, some in columns.items() if some}
+    if not begun:
+        return "\n\n".join(["Not run.", *filter(None, [notes.get("fair")])])
+    standing = made.by("fair")
+    rows = row_names(series for some in begun.values() for series in some)
+    said = [f"- {column}: {settings_said(some)}" for column, some in begun.items()]
+    others = [column for column in columns if column not in begun]
+    accuracy = [[f"`{row}`", *(_cell(standing, row, c) for c in begun)] for row in rows]
+    gains = {column: gains_on(standing, column) for column in begun}
+    parts = [
+        "\n".join([*said, *([f"- Not run: {', '.join(others)}."] if others else [])]),
+        "Accuracy in %, mean ± standard deviation over folds.",
+        as_table(("pooling", *begun), accuracy),
+        f"Gain over `{REFERENCE}` in points and its p value (paired over folds, variance after "
+        f"Nadeau and Bengio, Holm-corrected for the rows of a dataset; **bold** below {ALPHA}).\n"
+        "Over datasets: the mean gain on those where both are complete, and the share of all ways "
+        "to turn the signs of its gains that end as far from 0 (Holm-corrected for the rows); of "
+        f"n datasets it is at least 1/2 to the power of n - 1.\n{_ranks(standing)}",
+        as_table(("pooling", *begun, "mean gain", "p over datasets"), gain_lines(rows, gains)),
+        notes.get("fair", ""),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _cell(standing: Standing, row: str, column: str) -> str:
+    entry = standing.entries.get((row, column))
+    text = "not run" if entry is None else cell_text(entry)
+    return "not run" if text.startswith("0 of ") else text
+
+
+def gains_on(standing: Standing, column: str) -> dict[str, tuple[Comparison, float]]:
+    """Return how far each row of a column is ahead of max, with p values after Holm."""
+    found: dict[str, Comparison] = {}
+    whole = [entry for entry in standing.column(column) if entry.scores is not None]
+    for entry in whole:
+        rival = _reference(entry, whole)
+        if rival is not None and entry.scores is not None and rival.scores is not None:
+            found[entry.series.row] = compare(entry.scores, rival.scores, "fair")
+    ps = holm([outcome.p for outcome in found.values()])
+    return {row: (o, p) for (row, o), p in zip(found.items(), ps, strict=True)}
+
+
+def _reference(entry: Entry, whole: Sequence[Entry]) -> Entry | None:
+    """Return max on the same folds, of the same settings where several were run."""
+    rivals = [e for e in whole if e.series.pool == REFERENCE and comparable(e, entry)]
+    alike = [rival for rival in rivals if rival.series.settings == entry.series.settings]
+    return None if entry in rivals else next(iter([*alike, *rivals]), None)
+
+
+def gain_lines(
+    rows: Sequence[str], gains: Mapping[str, Mapping[str, tuple[Comparison, float]]]
+) -> list[list[str]]:
+    """Return a line for each row that was compared anywhere, the mean over datasets last."""
+    mine = {row: [g[row][0].difference for g in gains.values() if row in g] for row in rows}
+    several = [row for row in rows if len(mine[row]) > 1]
+    ps = dict(zip(several, holm([sign_flips(mine[row]) for row in several]), strict=True))
+    lines = []
+    for row in (row for row in rows if mine[row]):
+        cells = [_gain(here.get(row)) for here in gains.values()]
+        mean = f"{points(sum(mine[row]) / len(mine[row]))} on {len(mine[row])}"
+        over = _emphasised(p_text(ps[row]), ps[row]) if row in ps else "-"
+        lines.append([f"`{row}`", *cells, mean, over])
+    return lines
+
+
+def sign_flips(gains: Sequence[float]) -> float:
+    """Return how often gains of random signs have a mean as far from 0.
+
+    >>> sign_flips([0.1, 0.2, 0.3]), sign_flips([0.0, 0.0])
+    (0.25, 1.0)
+    """
+    found = abs(sum(gains)) - 1e-12
+    signs = list(product((-1, 1), repeat=len(gains)))
+    ways = (sum(s * g for s, g in zip(some, gains, strict=True)) for some in signs)
+    return sum(abs(way) >= found for way in ways) / len(signs)
+
+
+def _gain(compared: tuple[Comparison, float] | None) -> str:
+    if compared is None:
+        return "-"
+    outcome, p = compared
+    return _emphasised(f"{points(outcome.difference)} (p {p_text(p)})", p)
+
+
+def _emphasised(text: str, p: float) -> str:
+    return f"**{text}**" if p < ALPHA else text
+
+
+def _ranks(standing: Standing) -> str:
+    ranking = standing.ranking
+    if ranking is None:
+        return "No ranks: they need all rows complete on the same folds of two datasets or more."
+    told = ", ".join(f"`{pool}` {place:.2f}" for pool, place in ranking.ranks.items())
+    return (
+        f"Mean ranks over {', '.join(standing.ranked)}: {told} (critical difference "
+        f"{ranking.critical_difference:.2f}, Friedman's test p {p_text(ranking.friedman_p)})."
+    )

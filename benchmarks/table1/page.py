@@ -1,0 +1,36 @@
+"""The whole page of results, from records and notes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+from benchmarks.table1.costs import costs
+from benchmarks.table1.fair import fair
+from benchmarks.table1.missing import missing
+from benchmarks.table1.reproduced import count_of_verdicts, reproduced
+from benchmarks.table1.rows import columns_of
+from lfds.report.report import Report
+
+PARTS = ("summary", "fair", "costs")
+
+
+def parts_of(made: Report) -> tuple[str, ...]:
+    """Return the names under which notes find their place: parts of the page, and datasets."""
+    return (*PARTS, *columns_of(made, "paper"))
+
+
+def page(made: Report, notes: Mapping[str, str]) -> str:
+    """Return the page as Markdown.
+
+    Args:
+        made: All records.
+        notes: What is said by hand, by the name of its part.
+    """
+    template = Template(Path(__file__).with_name("page.md").read_text(encoding="utf-8"))
+    return template.substitute(
+        summary="\n\n".join(filter(None, [count_of_verdicts(made), notes.get("summary")])),
+        reproduced=reproduced(made, notes),
+        fair=fair(made, notes),
+        costs=costs(made, notes),
+        missing=missing(made),
+    )

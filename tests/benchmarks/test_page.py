@@ -1,0 +1,61 @@
+import pytest
+from benchmarks.pack import pack
+from benchmarks.table1.__main__ import main
+
+from tests.benchmarks.runs import fair_run, paper_run
+from tests.report.runs import write
+
+
+@pytest.fixture
+def runs(tmp_path):
+    some = paper_run(["max", "loop"], "ENZYMES", by=0.15)
+    asked = {"data": ["ENZYMES"], "pools": ["max", "loop", "sort"], "protocol": "paper", "folds": 3}
+    both = fair_run({"max": [0.5, 0.6, 0.5], "loop": [0.7, 0.8, 0.6]}, "DD")
+    first = write(tmp_path / "paper-ENZYMES", some, asked)
+    return [pack(first, tmp_path / "results"), write(tmp_path / "fair-DD", both)]
+
+
+def written(tmp_path, runs, *more):
+    out = tmp_path / "results.md"
+    assert main([*map(str, runs), "-o", str(out), *more]) == 0
+    return out.read_text(encoding="utf-8")
+
+
+def test_the_page_is_written_from_packed_and_plain_runs(tmp_path, runs, capsys):
+    text = written(tmp_path, runs, "--notes", str(tmp_path / "none"))
+    assert capsys.readouterr().out == f"{tmp_path / 'results.md'}\n"
+    assert "$" not in text
+    assert text.count("\n## ") == 4
+    assert "| `max` | 69.2 ± 4.5 | 25.0 ± 0.0 | 68.3 ± " in text
+    assert "| within one standard deviation under common-best, fold-best |" in text
+    assert "| `loop` | +16.7 (p " in text
+    assert "results/paper-ENZYMES/spec.json" in text
+    assert str(tmp_path) not in text
+
+
+def test_what_was_said_by_hand_survives(tmp_path, runs):
+    notes = tmp_path / "notes.md"
+    notes.write_text("## ENZYMES\nBecause of the $x$.\n\n## summary\nIn short.\n")
+    first = written(tmp_path, runs, "--notes", str(notes))
+    assert written(tmp_path, runs, "--notes", str(notes)) == first
+    assert "\nBecause of the $x$.\n" in first
+    assert "\nIn short.\n" in first
+
+
+@pytest.mark.parametrize(
+    ("notes", "run", "said"),
+    [
+        ("## nowhere\nLost.", None, "no part of the page is called 'nowhere'"),
+        ("", "nothing", "cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_nothing_is_written(tmp_path, runs, notes, run, said, capsys):
+    (tmp_path / "notes.md").write_text(notes)
+    given = [tmp_path / run] if run else runs
+    out = tmp_path / "results.md"
+    code = main([*map(str, given), "-o", str(out), "--notes", str(tmp_path / "notes.md")])
+    err = capsys.readouterr().err
+    assert code == 2
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert not out.exists()

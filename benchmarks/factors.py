@@ -42,10 +42,20 @@ def training(name: str, *values: Any) -> dict[str, dict[str, Any]]:
     return {str(value): {name: value} for value in values}
 
 
-# For each factor its values, as what is told a run beside the rest; {} is how the library comes.
+# For each factor its values, as what is told a run beside the rest. The defaults are those before
+# the tables were read: since then learning rates go down linearly.
 FACTORS: dict[str, Mapping[str, dict[str, Any]]] = {
     "decay": training("decay", "cosine", "linear"),
-    "slots": option("slots", 16, 128),
+    "slots": option("slots", 16),
+    "linear decay, and": {
+        "16 slots": {"decay": "linear", "options": {"slots": 16}},
+        "16 slots, counts": {"decay": "linear", "options": {"slots": 16, "counts": True}},
+        "16 slots, no node dropout": {
+            "decay": "linear",
+            "options": {"slots": 16, "node_dropout": 0.0},
+        },
+        "max": {"decay": "linear", "pools": ["max"]},
+    },
     "node dropout": option("node_dropout", 0.0, 0.4),
     "counts": option("counts", True),
     "learning rate": training("learning_rate", 0.01, 0.002),
@@ -76,7 +86,7 @@ FACTORS: dict[str, Mapping[str, dict[str, Any]]] = {
         "as it is": {"pools": ["learned-spatial"], "options": {"normalized_adjacency": False}}
     },
     "epochs": {"twice as many": {"epochs": 2}},
-    "many slots": option("slots", 256),
+    "many slots": option("slots", 128, 256),
 }
 
 
@@ -90,7 +100,12 @@ class Run(NamedTuple):
     def spec(self, data: Path) -> CompareSpec:
         told = dict(FACTORS[self.factor][self.value]) if self.factor else {}
         epochs = round(EPOCHS[self.dataset] * told.pop("epochs", 1))
-        given = {"data": [self.dataset], "pools": ["loop"], "epochs": epochs}
+        given = {
+            "data": [self.dataset],
+            "pools": ["loop"],
+            "epochs": epochs,
+            "decay": "exponential",
+        }
         return make_spec({**given, "splits": [str(data / "splits" / "fair")], **told})
 
 

@@ -26,13 +26,17 @@ PAGE = ROOT / "docs" / "must-win.md"
 TASKS: tuple[Task, ...] = ("count", "share", "pairs")
 FORMS: tuple[Form, ...] = ("set", "graph")
 SUMS = "loop, reduction sum"
+COUNTS = "loop, counts"
 
 
 def specs() -> dict[str, CompareSpec]:
-    """Return what is run: all rows as they are, and the loop with sums for means."""
+    """Return what is run: all rows, and the loop with sums for means, and with counts."""
     told = read_options(HOME / "spec.toml")
-    sums = {**told, "pools": ["loop"], "options": {"reduction": "sum"}}
-    return {"": make_spec(told), SUMS: make_spec(sums)}
+    found = {"": make_spec(told)}
+    for row, more in ((SUMS, {"reduction": "sum"}), (COUNTS, {"counts": True})):
+        options = {**told["options"], **more}
+        found[row] = make_spec({**told, "pools": ["loop"], "options": options})
+    return found
 
 
 def run(folder: Path) -> None:
@@ -63,14 +67,16 @@ def kept() -> list[Record]:
 
 def row_of(record: Record) -> str:
     """Return which row of the tables a record belongs to."""
-    reduction = record.settings["candidates"][0]["network"]["reduction"]
-    return SUMS if reduction == "sum" else record.fold.pool
+    network = record.settings["candidates"][0]["network"]
+    if network["reduction"] == "sum":
+        return SUMS
+    return COUNTS if network["counts"] else record.fold.pool
 
 
 def accuracies(records: Sequence[Record]) -> dict[tuple[str, str], str]:
     """Return mean and spread in % by row and dataset; a dash where folds are missing."""
     spec = specs()[""]
-    rows = [*spec.pools, SUMS]
+    rows = [*spec.pools, SUMS, COUNTS]
     renamed = [
         record.model_copy(update={"fold": record.fold.model_copy(update={"pool": row_of(record)})})
         for record in records
@@ -102,7 +108,7 @@ def table_for(records: Sequence[Record]) -> str:
         "| pooling | " + " | ".join(head) + " | s | MB |",
         "|---|" + "--:|" * (len(head) + 2),
     ]
-    for row in [*specs()[""].pools, SUMS]:
+    for row in [*specs()[""].pools, SUMS, COUNTS]:
         shown = [both(cells, row, f"parts-{task}-{form}") for task in TASKS for form in FORMS]
         lines.append(f"| `{row}` | " + " | ".join(shown) + f" | {cost(records, row)} |")
     return "\n".join(lines)

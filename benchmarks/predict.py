@@ -117,7 +117,9 @@ def pyg_loop(net: Net, data: list[Data], size: int, temperature: float) -> Calla
 
 
 def contestants(graphs: GraphSet) -> dict[str, Callable[[], Tensor]]:
-    clf = lfds.LFDSClassifier(epochs=3, patience=None).fit(graphs)
+    clf = lfds.LFDSClassifier(slots=SLOTS, options={"counts": False}, epochs=3, patience=None).fit(
+        graphs
+    )
     encoded = clf.encoder_.transform(graphs)
     data = [Data(x=g.x, edge_index=g.edge_index) for g in encoded.to_pyg()]
     net, literal = (same_in_pyg(clf.network_, padded) for padded in (True, False))

@@ -33,7 +33,7 @@ Probability = Annotated[float, Field(ge=0, lt=1)]
 class NetworkSettings(BaseModel):
     """What a :class:`lfds.nn.GraphClassifier` is made of.
 
-    The defaults are ours; :meth:`paper` is what the paper says. Options of poolings other than
+    The defaults are ours, by measurement; :meth:`paper` is what the paper says. Options of poolings other than
     ``pool`` are without effect.
 
     Attributes:
@@ -75,12 +75,12 @@ class NetworkSettings(BaseModel):
     head_width: Count = 64
     head_dropout: Probability = 0.5
     head_norm: bool = True
-    slots: Annotated[int, Field(ge=2)] = 64
+    slots: Annotated[int, Field(ge=2)] = 16
     anchors: Literal["fixed", "generated", "mixture"] = "fixed"
     reduction: Literal["sum", "mean", "mass"] = "mean"
     slot_dropout: Probability = 0.0
     blend: bool = False
-    counts: bool = False
+    counts: bool = True
     readout: Literal["max", "max+mean"] = "max"
     depth: Count = 2
     normalized_adjacency: bool = True
@@ -99,7 +99,9 @@ class NetworkSettings(BaseModel):
         told = {
             "pool": pool,
             "head_norm": False,
+            "slots": 64,
             "reduction": "sum",
+            "counts": False,
             "slot_dropout": 0.4,
             "blend": True,
             "normalized_adjacency": False,

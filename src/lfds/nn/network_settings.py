@@ -33,8 +33,8 @@ Probability = Annotated[float, Field(ge=0, lt=1)]
 class NetworkSettings(BaseModel):
     """What a :class:`lfds.nn.GraphClassifier` is made of.
 
-    The defaults are ours, by measurement; :meth:`paper` is what the paper says. Options of poolings other than
-    ``pool`` are without effect.
+    The defaults are ours, by measurement; :meth:`paper` is what the paper says. Options of
+    poolings other than ``pool`` are without effect.
 
     Attributes:
         pool: The pooling, by its name in ``lfds.nn.POOLINGS``, or several latent structures side by

@@ -156,7 +156,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "network": "paper",
         "protocol": "paper",
         "encoding": EncodingSettings(structure=(DeepWalk(),)),
-        # The paper names both ends of the learning rate, and not the way between them.
+        # The paper names both ends of the learning rate, and not the way between them. Its head,
+        # which is not normed, learns more where the rate is low for longer.
         "decay": "exponential",
     },
 }

@@ -19,8 +19,8 @@ from lfds.data.splits import stratified_folds
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "as it comes": {},
-    "16 slots": {"slots": 16},
-    "16 slots, no node dropout": {"slots": 16, "options": {"node_dropout": 0.0}},
+    "64 slots": {"slots": 64},
+    "no node dropout": {"options": {"node_dropout": 0.0}},
     "image": {"structure": "image"},
 }
 DATASETS = ("MUTAG", "ENZYMES", "PROTEINS", "pc-graphs")

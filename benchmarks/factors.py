@@ -42,13 +42,19 @@ def training(name: str, *values: Any) -> dict[str, dict[str, Any]]:
     return {str(value): {name: value} for value in values}
 
 
-# For each factor its values, as what is told a run beside the rest. The defaults are those before
-# the tables were read: since then learning rates go down linearly.
+# How the library came before these tables were read.
+BEFORE: dict[str, Any] = {
+    "pools": ["loop"],
+    "decay": "exponential",
+    "options": {"slots": 64, "counts": False},
+}
+# For each factor its values, as what is told a run beside the rest.
 FACTORS: dict[str, Mapping[str, dict[str, Any]]] = {
     "decay": training("decay", "cosine", "linear"),
     "slots": option("slots", 16),
     "linear decay, and": {
         "16 slots": {"decay": "linear", "options": {"slots": 16}},
+        "counts": {"decay": "linear", "options": {"counts": True}},
         "16 slots, counts": {"decay": "linear", "options": {"slots": 16, "counts": True}},
         "16 slots, no node dropout": {
             "decay": "linear",
@@ -102,11 +108,12 @@ class Run(NamedTuple):
         epochs = round(EPOCHS[self.dataset] * told.pop("epochs", 1))
         given = {
             "data": [self.dataset],
-            "pools": ["loop"],
             "epochs": epochs,
-            "decay": "exponential",
+            "splits": [str(data / "splits" / "fair")],
         }
-        return make_spec({**given, "splits": [str(data / "splits" / "fair")], **told})
+        return make_spec(
+            {**BEFORE, **given, **told, "options": {**BEFORE["options"], **told.get("options", {})}}
+        )
 
 
 def runs(datasets: Sequence[str]) -> Iterator[Run]:
@@ -153,11 +160,11 @@ def table(dataset: str, rows: Mapping[Run, Mapping[str, Any]]) -> str:
     lines = [
         "| factor | value | last epochs | best epoch | gain, last epochs | s |",
         "|---|---|--:|--:|--:|--:|",
-        f"| as it comes | | {cells(base, base)} |",
+        f"| as it came | | {cells(base, base)} |",
     ]
-    for run, row in rows.items():
-        if run.dataset == dataset and run.factor:
-            lines.append(f"| {run.factor} | {run.value} | {cells(row, base)} |")
+    for run in runs([dataset]):
+        if run in rows and run.factor:
+            lines.append(f"| {run.factor} | {run.value} | {cells(rows[run], base)} |")
     return "\n".join(lines)
 
 

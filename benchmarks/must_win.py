@@ -70,7 +70,8 @@ def row_of(record: Record) -> str:
     network = record.settings["candidates"][0]["network"]
     if network["reduction"] == "sum":
         return SUMS
-    return COUNTS if network["counts"] else record.fold.pool
+    # Records from before there were counts have none.
+    return COUNTS if network.get("counts") else record.fold.pool
 
 
 def accuracies(records: Sequence[Record]) -> dict[tuple[str, str], str]:

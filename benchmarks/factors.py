@@ -25,7 +25,7 @@ from lfds.results.record import Record
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "results" / "factors" / "validation.jsonl"
 PAGE = ROOT / "docs" / "factors.md"
-EPOCHS = {"ENZYMES": 40, "PROTEINS": 15}
+EPOCHS = {"ENZYMES": 40}
 # The mean over the last epochs: a best epoch is chosen, and so looks better than it is.
 LAST = 5
 
@@ -181,11 +181,13 @@ def write_page(rows: Mapping[Run, Mapping[str, Any]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("run", type=Path)
-    parser.add_argument("datasets", nargs="*", default=["ENZYMES"])
-    parser.add_argument("--as-it-is", action="store_true")
+    parser.add_argument("data", type=Path, help="folder of datasets, with splits/fair in it")
+    parser.add_argument("run", type=Path, help="folder of records, gone on with")
+    parser.add_argument("datasets", nargs="*", default=[*EPOCHS], help=", ".join(EPOCHS))
+    parser.add_argument("--as-it-is", action="store_true", help="run nothing")
     told = parser.parse_args()
+    if unknown := set(told.datasets) - set(EPOCHS):
+        parser.error(f"no epochs are set for {', '.join(unknown)}; known are {', '.join(EPOCHS)}")
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     for run in () if told.as_it_is else runs(told.datasets):
         if run not in kept():

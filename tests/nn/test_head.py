@@ -57,3 +57,14 @@ def test_dropped_values_pass_no_gradient_and_others_are_scaled_up():
     expected = head(torch.ones(2, 4, dtype=torch.float64))
     assert_close(out.mean(), expected.mean(), rtol=0.1, atol=0.0)
     assert out.std() > 0
+
+
+@pytest.mark.parametrize("graphs", [1, 4])
+def test_dropout_follows_its_modules_in_a_batch_of_any_size(graphs):
+    head = Head(4, 50, 2, dropout=0.5, norm=True).eval()
+    rows = torch.randn(graphs, 4)
+    assert_close(head(rows), head(rows))
+    for module in head.modules():
+        if isinstance(module, nn.Dropout):
+            module.train()
+    assert not torch.equal(head(rows), head(rows))

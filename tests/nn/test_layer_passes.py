@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from lfds import native
 from lfds.nn import Edges, GraphClassifier, NetworkSettings
+from lfds.nn.backbone import GraphLayer
 from lfds.nn.maximum import ragged_max, slot_max
 from lfds.nn.mode import LITTLE, runs_natively
 
@@ -29,6 +30,9 @@ def trained(pool, training, dtype):
     torch.manual_seed(1)
     settings = NetworkSettings(pool=pool, width=8, head_width=8, slots=9, node_dropout=0.3)
     model = GraphClassifier(5, 3, settings).to(dtype).train(training)
+    for part in (*model.parameters(), *model.buffers()):  # statistics are not those of birth
+        if part.is_floating_point():
+            part.data.add_(0.3 * torch.rand_like(part))
     out = model(torch.randn(6, 5, dtype=dtype), PTR, EDGES)
     out.square().sum().backward()
     return out, [p.grad for p in model.parameters()], copy.deepcopy(list(model.buffers()))
@@ -80,3 +84,47 @@ def test_columns_that_are_not_contiguous():
     x = torch.randn(4, 6).T.requires_grad_()
     ragged_max(x, PTR).sum().backward()
     assert x.grad.sum() == 8
+
+
+BOTH = pytest.mark.parametrize("way", [pytest.param("natively", marks=needs_numba), "by torch"])
+
+
+def by(way):
+    return patch("lfds.native.installed", return_value=way == "natively")
+
+
+@BOTH
+def test_without_a_momentum_statistics_are_means_over_batches(way):
+    layer, norm = GraphLayer(5, 4), torch.nn.BatchNorm1d(8, momentum=None)
+    layer.activation.norm.momentum = None
+    with by(way):
+        for _ in range(3):
+            x = torch.randn(6, 5)
+            layer(x, EDGES)
+            norm((x @ layer.transforms.weight.T).relu())
+    assert_close(layer.activation.norm.running_mean, norm.running_mean)
+    assert_close(layer.activation.norm.running_var, norm.running_var)
+
+
+@BOTH
+@pytest.mark.parametrize("inference", [True, False])
+def test_nodes_are_multiplied_with_what_is_kept_of_them(way, inference):
+    layer, x = GraphLayer(5, 4).eval(), torch.randn(6, 5)
+    kept = torch.tensor([1.0, 0.5, 0.0, 2.0, 1.0, 0.25])[:, None]
+    with by(way), torch.inference_mode(inference):
+        assert_close(layer(x, EDGES, kept), kept * layer(x, EDGES), rtol=1e-4, atol=1e-5)
+
+
+@BOTH
+def test_layers_that_were_replaced_are_called(way):
+    class Doubled(torch.nn.Linear):
+        def forward(self, x):
+            return 2 * super().forward(x)
+
+    layer, x = GraphLayer(5, 4).eval(), torch.randn(6, 5)
+    before = layer(x, EDGES)
+    layer.transforms = Doubled(5, 8, bias=False)
+    layer.transforms.weight.data.zero_()
+    with by(way):
+        assert not torch.allclose(layer(x, EDGES), before)
+        assert_close(layer(x, EDGES), layer(2 * x, EDGES))  # nothing but shifts is left

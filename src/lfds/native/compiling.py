@@ -21,6 +21,8 @@ def compiled(function: Kernel) -> Kernel:
     Sums may be done in another order, which is what makes them fast; infinities and NaN mean what
     they always mean.
     """
-    allowed = {"reassoc", "contract", "nsz"}
-    make = numba.njit(cache=True, error_model="numpy", fastmath=allowed)
-    return cast(Kernel, make(function))
+    how = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}, "nogil": True}
+    try:
+        return cast(Kernel, numba.njit(cache=True, **how)(function))
+    except RuntimeError:  # no folder to keep it in: compiled anew by every process
+        return cast(Kernel, numba.njit(**how)(function))

@@ -92,9 +92,9 @@ def arrive(
     kept: Array,
     out: Array,
 ) -> None:
-    """Sum what every node keeps and what arrives along its edges.
+    """Sum what every node keeps and what arrives along its edges, times its factor in ``kept``.
 
-    Nodes with zero in ``kept`` get zeros; none do where it is empty.
+    Where ``kept`` is empty all factors are one.
     """
     count, width = Index(out.shape[0]), Index(out.shape[1])
     scale = gamma / spread
@@ -102,7 +102,8 @@ def arrive(
     for i in range(count):
         for j in range(width):
             out[i, j] = 0
-        if len(kept) == 0 or kept[i] != 0:
+        own = rows.dtype.type(1) if len(kept) == 0 else kept[i]
+        if own != 0:
             degree = rows.dtype.type(0)
             for e in range(Index(ptr[i]), Index(ptr[i + Index(1)])):
                 other, factor = Index(column[e]), weight[e]
@@ -111,7 +112,7 @@ def arrive(
                     out[i, j] += factor * rows[other, width + j]
             for j in range(width):
                 received = out[i, j] * scale[width + j] + degree * shift[width + j]
-                out[i, j] = rows[i, j] * scale[j] + shift[j] + received
+                out[i, j] = own * (rows[i, j] * scale[j] + shift[j] + received)
 
 
 @compiled

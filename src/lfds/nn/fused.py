@@ -72,7 +72,7 @@ def fused_layers(
         The outputs of all layers side by side, and that of the last.
     """
     by: type[Passes] = NativePasses if runs_natively(x) else TorchPasses
-    if by is TorchPasses and can_fold(layers):
+    if by is TorchPasses and can_fold(layers) and not any(k is not None for k in kept):
         return folded_layers(x, layers, bags)
     outputs = _run(x, layers, bags, kept, by)
     return outputs[0], outputs[-1]
@@ -86,7 +86,7 @@ def fused_layer(
 ) -> Float[Tensor, "nodes out_channels"]:
     """Run a single layer; the arguments are those of :func:`fused_layers`."""
     by: type[Passes] = NativePasses if runs_natively(x) else TorchPasses
-    if by is TorchPasses and can_fold([layer]):
+    if by is TorchPasses and can_fold([layer]) and kept is None:
         return folded_layers(x, [layer], bags)[1]
     (out,) = _run(x, [layer], bags, [kept], by)
     return out

@@ -16,6 +16,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from lfds.nn.layer_passes import pace
+
 # Tensors kept for the backward pass of each hidden layer.
 PER_LAYER = 9
 
@@ -24,7 +26,7 @@ def fused_perceptron(
     rows: Float[Tensor, "rows channels"],
     linears: Sequence[nn.Linear],
     norms: Sequence[nn.BatchNorm1d],
-    dropout: float,
+    dropouts: Sequence[float],
 ) -> Float[Tensor, "rows outputs"]:
     """Run a perceptron.
 
@@ -32,13 +34,14 @@ def fused_perceptron(
         rows: What comes in.
         linears: The products of its layers, the last one included.
         norms: The norms of the hidden layers; none where these are not normed.
-        dropout: Probability of a hidden value to be dropped; zero outside of training.
+        dropouts: Probability of a value of each hidden layer to be dropped; zero outside of
+            training.
     """
     for norm in norms:
         if norm.training and norm.num_batches_tracked is not None:
             norm.num_batches_tracked.add_(1)
     learned = [part for layer in (*linears, *norms) for part in (layer.weight, layer.bias)]
-    out: Tensor = _Perceptron.apply(rows, norms, dropout, *learned)  # type: ignore[no-untyped-call]
+    out: Tensor = _Perceptron.apply(rows, norms, dropouts, *learned)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -48,7 +51,7 @@ class _Perceptron(torch.autograd.Function):
         ctx: Any,
         rows: Tensor,
         norms: Sequence[nn.BatchNorm1d],
-        dropout: float,
+        dropouts: Sequence[float],
         *learned: Tensor,
     ) -> Tensor:
         ctx.norms = [(norm.training, norm.eps) for norm in norms]
@@ -60,8 +63,9 @@ class _Perceptron(torch.autograd.Function):
             active = torch.addmm(product[1], rows, product[0].t()).relu_()
             hidden, normed_by = _normed(active, norms[i] if norms else None)
             factors = None
-            if dropout:
-                factors = torch.empty_like(hidden).bernoulli_(1 - dropout).div_(1 - dropout)
+            if dropouts[i]:
+                stays = 1 - dropouts[i]
+                factors = torch.empty_like(hidden).bernoulli_(stays).div_(stays)
                 hidden = hidden * factors
             saved += [rows, product[0], active, *normed_by, factors]
             rows = hidden
@@ -102,7 +106,7 @@ def _normed(active: Tensor, norm: nn.BatchNorm1d | None) -> tuple[Tensor, Sequen
         norm.bias,
         *running,
         norm.training,
-        norm.momentum or 0.0,
+        pace(norm),
         norm.eps,
     )
     return out, (norm.weight, *running, *own)

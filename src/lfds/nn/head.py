@@ -31,13 +31,15 @@ class Head(nn.Module):
             activation = Activation(width) if norm else nn.ReLU()
             layers += [nn.Linear(before, width), activation, nn.Dropout(dropout)]
         self.layers = nn.Sequential(*layers, nn.Linear(width, classes))
-        self.dropout = dropout
 
     def forward(self, vectors: Float[Tensor, "graphs channels"]) -> Float[Tensor, "graphs classes"]:
-        if can_fuse(vectors):
-            layers = list(self.layers.children())
-            linears = [layer for layer in layers if isinstance(layer, nn.Linear)]
+        layers = list(self.layers.children())
+        # Layers that were replaced, by quantized ones say, are called one by one.
+        linears = [layer for layer in layers if type(layer) is nn.Linear]
+        if can_fuse(vectors) and len(linears) == 3:
             norms = [layer.norm for layer in layers if isinstance(layer, Activation)]
-            return fused_perceptron(vectors, linears, norms, self.dropout * self.training)
+            drops = [layer for layer in layers if isinstance(layer, nn.Dropout)]
+            dropouts = [drop.p if drop.training else 0.0 for drop in drops]
+            return fused_perceptron(vectors, linears, norms, dropouts)
         logits: Tensor = self.layers(vectors)
         return logits

@@ -25,6 +25,16 @@ class Norm(NamedTuple):
     eps: float
 
 
+def pace(norm: nn.BatchNorm1d) -> float:
+    """How far running statistics move towards those of a batch that has been counted.
+
+    Without a momentum they are the mean over all batches so far.
+    """
+    if norm.momentum is not None:
+        return norm.momentum
+    return 1.0 / max(1, int(norm.num_batches_tracked or 0))
+
+
 class Passes(ABC):
     """The two directions of a layer after its product."""
 
@@ -67,7 +77,7 @@ class TorchPasses(Passes):
             norm.bias,
             *running,
             norm.training,
-            norm.momentum or 0.0,
+            pace(norm),
             norm.eps,
         )
         out = arrived(both, bags)

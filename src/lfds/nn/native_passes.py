@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from lfds.nn.bags import Bags
 from lfds.nn.edges import Rows
-from lfds.nn.layer_passes import Norm, Passes, Saved
+from lfds.nn.layer_passes import Norm, Passes, Saved, pace
 
 
 @final
@@ -61,10 +61,10 @@ def _statistics(rows: np.ndarray, norm: nn.BatchNorm1d) -> tuple[np.ndarray, np.
     running = norm.running_mean.numpy(), norm.running_var.numpy()
     if not norm.training:
         rectify(rows)
-        return running[0], np.sqrt(running[1] + running[1].dtype.type(norm.eps))
+        return running[0].copy(), np.sqrt(running[1] + running[1].dtype.type(norm.eps))
     mean, variance = np.empty((2, rows.shape[1]), rows.dtype)
     rectify_and_measure(rows, mean, variance)
-    learn_statistics(rows.shape[0], norm.momentum or 0.0, mean, variance, *running)
+    learn_statistics(rows.shape[0], pace(norm), mean, variance, *running)
     return mean, np.sqrt(variance + variance.dtype.type(norm.eps))
 
 

@@ -95,7 +95,7 @@ def atlas(
     >>> clf = LFDSClassifier(epochs=2, options={"width": 16}).fit(sets, kinds)
     >>> made = atlas(clf, sets, kinds, show=[3, 8])
     >>> made
-    Atlas('graphs', Loop of 64 slots, 40 graphs, 2 shown; .save('atlas.html'))
+    Atlas('graphs', Loop of 16 slots, 40 graphs, 2 shown; .save('atlas.html'))
     >>> made.numbers.graphs[0].shares[0].shape  # of graph 3, on the first structure
     (20, 64)
     """

@@ -97,7 +97,7 @@ def atlas(
     >>> made
     Atlas('graphs', Loop of 16 slots, 40 graphs, 2 shown; .save('atlas.html'))
     >>> made.numbers.graphs[0].shares[0].shape  # of graph 3, on the first structure
-    (20, 64)
+    (20, 16)
     """
     if not isinstance(model, LFDSClassifier | LFDSRegressor):
         raise ExplainError(

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lfds import native
+from lfds import LFDSPool, native
 from lfds.nn import Edges, GraphClassifier, NetworkSettings
 from lfds.nn.backbone import GraphLayer
 from lfds.nn.maximum import ragged_max, slot_max
@@ -128,3 +128,11 @@ def test_layers_that_were_replaced_are_called(way):
     with by(way):
         assert not torch.allclose(layer(x, EDGES), before)
         assert_close(layer(x, EDGES), layer(2 * x, EDGES))  # nothing but shifts is left
+
+
+@BOTH
+def test_latent_layers_that_were_replaced_are_called(way):
+    pool, (x, ptr) = LFDSPool(4, "loop").eval(), (torch.randn(6, 4), PTR)
+    pool.layers[0].transforms = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU())
+    with by(way):
+        assert pool(x, ptr=ptr).shape == (2, 8)

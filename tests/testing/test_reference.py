@@ -60,13 +60,13 @@ def test_norm_before_relu(pool, monkeypatch):
         return self.norm(slots.flatten(0, 1)).relu().view(slots.shape)
 
     monkeypatch.setattr(SlotActivation, "forward", turned)
-    monkeypatch.setattr(spatial, "can_fuse", lambda slots: False)
+    monkeypatch.setattr(spatial, "can_fuse", lambda *_: False)
     assert_caught(pool)
 
 
 def test_a_loop_that_is_open(pool, monkeypatch):
     monkeypatch.setattr(lfds.Loop, "sum_of_neighbours", lfds.Sequence.sum_of_neighbours)
-    monkeypatch.setattr(spatial, "can_fuse", lambda slots: False)
+    monkeypatch.setattr(spatial, "can_fuse", lambda *_: False)
     assert_caught(pool)
 
 

@@ -48,17 +48,12 @@ class GraphLayer(nn.Module):
             kept: What the nodes that come out are multiplied with; nothing by default. No gradient
                 flows to it.
         """
-        if can_fuse(x) and self.is_plain:
+        if can_fuse(x, self.transforms):
             return fused_layer(x, self.learned, Bags(edges), kept)
         activated: Tensor = self.activation(self.transforms(x))
         own, sent = activated.chunk(2, dim=-1)
         out = sum_of_neighbours(sent, edges, own)
         return out if kept is None else out * kept.to(out.dtype)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the product is torch's own, and was not replaced by a quantized one, say."""
-        return type(self.transforms) is nn.Linear
 
     @property
     def learned(self) -> Layer:
@@ -90,7 +85,7 @@ class Backbone(nn.Module):
     ) -> tuple[Float[Tensor, "nodes all_widths"], Float[Tensor, "nodes width"]]:
         """Return the outputs of all layers side by side, and that of the last."""
         kept = self._kept(x)
-        if can_fuse(x) and all(layer.is_plain for layer in self.layers):
+        if can_fuse(x, *(layer.transforms for layer in self.layers)):
             return fused_layers(x, [layer.learned for layer in self.layers], Bags(edges), kept)
         outputs = []
         for layer, silence in zip(self.layers, kept, strict=True):

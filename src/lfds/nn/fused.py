@@ -22,14 +22,18 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from lfds.nn.bags import Bags
+from lfds.nn.batch_norm import Norm, count_batch
 from lfds.nn.folded import can_fold, folded_layers
-from lfds.nn.layer_passes import Norm, Passes, TorchPasses
+from lfds.nn.layer_passes import Passes, TorchPasses
 from lfds.nn.mode import autocasts, is_traced, only_basic_operations, runs_natively
 from lfds.nn.native_passes import NativePasses
 
 
-def can_fuse(x: Tensor) -> bool:
-    """Whether the layer may be run in one piece: in eager mode, in full precision, on the CPU."""
+def can_fuse(x: Tensor, *products: nn.Module) -> bool:
+    """Whether layers may be run in one piece: in eager mode, in full precision, on the CPU.
+
+    Their products have to be torch's own, not replaced by quantized ones, say.
+    """
     return (
         not is_traced()
         and not only_basic_operations()
@@ -38,6 +42,7 @@ def can_fuse(x: Tensor) -> bool:
         and not autocasts(x)
         and not torch.onnx.is_in_onnx_export()
         and x.shape[:-1].numel() > 1
+        and all(type(product) is nn.Linear for product in products)
     )
 
 
@@ -72,7 +77,7 @@ def fused_layers(
         The outputs of all layers side by side, and that of the last.
     """
     by: type[Passes] = NativePasses if runs_natively(x) else TorchPasses
-    if by is TorchPasses and can_fold(layers) and not any(k is not None for k in kept):
+    if by is TorchPasses and can_fold(layers) and all(silence is None for silence in kept):
         return folded_layers(x, layers, bags)
     outputs = _run(x, layers, bags, kept, by)
     return outputs[0], outputs[-1]
@@ -101,8 +106,7 @@ def _run(
 ) -> tuple[Tensor, ...]:
     learned: list[Tensor] = []
     for weight, norm in layers:
-        if norm.training and norm.num_batches_tracked is not None:
-            norm.num_batches_tracked.add_(1)
+        count_batch(norm)
         learned += (weight, norm.weight, norm.bias)
     outputs: tuple[Tensor, ...] = _FusedLayers.apply(  # type: ignore[no-untyped-call]
         x, by, [layer.norm for layer in layers], bags, kept, *learned

@@ -16,10 +16,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from lfds.nn.layer_passes import pace
+from lfds.nn.batch_norm import Norm, count_batch, normed
 
 # Tensors kept for the backward pass of each hidden layer.
 PER_LAYER = 9
+# In place of the statistics of a norm.
+NOT_NORMED: tuple[Tensor | None, ...] = (None, None, None, None)
 
 
 def fused_perceptron(
@@ -38,8 +40,7 @@ def fused_perceptron(
             training.
     """
     for norm in norms:
-        if norm.training and norm.num_batches_tracked is not None:
-            norm.num_batches_tracked.add_(1)
+        count_batch(norm)
     learned = [part for layer in (*linears, *norms) for part in (layer.weight, layer.bias)]
     out: Tensor = _Perceptron.apply(rows, norms, dropouts, *learned)  # type: ignore[no-untyped-call]
     return out
@@ -54,20 +55,22 @@ class _Perceptron(torch.autograd.Function):
         dropouts: Sequence[float],
         *learned: Tensor,
     ) -> Tensor:
-        ctx.norms = [(norm.training, norm.eps) for norm in norms]
+        ctx.norms = [Norm(norm.training, norm.eps) for norm in norms]
         products = learned[: len(learned) - 2 * len(norms)]
         *hidden_weights, weight = products[::2]
         *hidden_biases, bias = products[1::2]
         saved: list[Tensor | None] = []
         for i, product in enumerate(zip(hidden_weights, hidden_biases, strict=True)):
             active = torch.addmm(product[1], rows, product[0].t()).relu_()
-            hidden, normed_by = _normed(active, norms[i] if norms else None)
-            factors = None
+            hidden, statistics, factors = active, NOT_NORMED, None
+            if norms:
+                hidden, statistics = normed(active, norms[i])
             if dropouts[i]:
                 stays = 1 - dropouts[i]
                 factors = torch.empty_like(hidden).bernoulli_(stays).div_(stays)
                 hidden = hidden * factors
-            saved += [rows, product[0], active, *normed_by, factors]
+            scale = norms[i].weight if norms else None
+            saved += [rows, product[0], scale, active, *statistics, factors]
             rows = hidden
         ctx.save_for_backward(*saved, rows, weight)
         return torch.addmm(bias, rows, weight.t())
@@ -81,11 +84,11 @@ class _Perceptron(torch.autograd.Function):
         of_norms: list[Tensor] = []
         grad = grad @ weight
         for i in reversed(range(len(saved) // PER_LAYER)):
-            rows, weight, active, *normed_by, factors = saved[PER_LAYER * i :][:PER_LAYER]
+            rows, weight, scale, active, *statistics, factors = saved[PER_LAYER * i :][:PER_LAYER]
             grad = grad if factors is None else grad * factors
             if ctx.norms:
                 grad, *of_norm = torch.ops.aten.native_batch_norm_backward(
-                    grad, active, *normed_by, *ctx.norms[i], [True, True, True]
+                    grad, active, scale, *statistics, *ctx.norms[i], [True, True, True]
                 )
                 of_norms = [*of_norm, *of_norms]
             grad = torch.ops.aten.threshold_backward(grad, active, 0)
@@ -93,20 +96,3 @@ class _Perceptron(torch.autograd.Function):
             if i or ctx.needs_input_grad[0]:
                 grad = grad @ weight
         return grad if ctx.needs_input_grad[0] else None, None, None, *of_products, *of_norms
-
-
-def _normed(active: Tensor, norm: nn.BatchNorm1d | None) -> tuple[Tensor, Sequence[Tensor | None]]:
-    """Norm rows, if they are to be normed; tell scale and statistics for the way back."""
-    if norm is None:
-        return active, 5 * [None]
-    running = norm.running_mean, norm.running_var
-    out, *own = torch.native_batch_norm(
-        active,
-        norm.weight,
-        norm.bias,
-        *running,
-        norm.training,
-        pace(norm),
-        norm.eps,
-    )
-    return out, (norm.weight, *running, *own)

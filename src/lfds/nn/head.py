@@ -34,9 +34,8 @@ class Head(nn.Module):
 
     def forward(self, vectors: Float[Tensor, "graphs channels"]) -> Float[Tensor, "graphs classes"]:
         layers = list(self.layers.children())
-        # Layers that were replaced, by quantized ones say, are called one by one.
-        linears = [layer for layer in layers if type(layer) is nn.Linear]
-        if can_fuse(vectors) and len(linears) == 3:
+        if can_fuse(vectors, *layers[::3]):
+            linears = [layer for layer in layers if isinstance(layer, nn.Linear)]
             norms = [layer.norm for layer in layers if isinstance(layer, Activation)]
             drops = [layer for layer in layers if isinstance(layer, nn.Dropout)]
             dropouts = [drop.p if drop.training else 0.0 for drop in drops]

@@ -7,32 +7,16 @@ r"""What a spatial layer does after its product, there and back: by torch, or by
 """
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple, final
+from typing import final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from lfds.nn.bags import Bags, arrived, returned
+from lfds.nn.batch_norm import Norm, normed
 
 Saved = tuple[Tensor | None, ...]
-
-
-class Norm(NamedTuple):
-    """How rows were normed: by their own statistics in training, else by the running ones."""
-
-    training: bool
-    eps: float
-
-
-def pace(norm: nn.BatchNorm1d) -> float:
-    """How far running statistics move towards those of a batch that has been counted.
-
-    Without a momentum they are the mean over all batches so far.
-    """
-    if norm.momentum is not None:
-        return norm.momentum
-    return 1.0 / max(1, int(norm.num_batches_tracked or 0))
 
 
 class Passes(ABC):
@@ -69,19 +53,10 @@ class TorchPasses(Passes):
     def there(
         linear: Tensor, norm: nn.BatchNorm1d, bags: Bags, silence: Tensor | None
     ) -> tuple[Tensor, Saved]:
-        running = norm.running_mean, norm.running_var
         active = linear.relu_()
-        both, mean, spread = torch.native_batch_norm(
-            active,
-            norm.weight,
-            norm.bias,
-            *running,
-            norm.training,
-            pace(norm),
-            norm.eps,
-        )
+        both, statistics = normed(active, norm)
         out = arrived(both, bags)
-        return out if silence is None else out.mul_(silence), (active, *running, mean, spread)
+        return out if silence is None else out.mul_(silence), (active, *statistics)
 
     @staticmethod
     def back(

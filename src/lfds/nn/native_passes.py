@@ -7,8 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from lfds.nn.bags import Bags
+from lfds.nn.batch_norm import Norm, pace
 from lfds.nn.edges import Rows
-from lfds.nn.layer_passes import Norm, Passes, Saved, pace
+from lfds.nn.layer_passes import Passes, Saved
 
 
 @final

@@ -56,7 +56,8 @@ class SpatialLayer(LatentLayer):
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"], structure: GraphStructure
     ) -> Float[Tensor, "graphs slots channels"]:
-        bags = structure.bags(slots.shape[0]) if can_fuse(slots) else None
+        fuses = can_fuse(slots, self.transforms)
+        bags = structure.bags(slots.shape[0]) if fuses else None
         if bags is not None:
             learned = Layer(self.transforms.weight, self.activation.norm)
             return fused_layer(slots.flatten(0, 1), learned, bags).view(slots.shape)

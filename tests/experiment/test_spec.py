@@ -46,7 +46,7 @@ def test_what_is_wrong_is_one_line_with_the_way_out(options, said):
 def test_the_paper_preset_is_the_papers_and_may_be_overruled():
     spec = make_spec({"preset": "paper"})
     assert (spec.network, spec.protocol, spec.folds) == ("paper", "paper", 10)
-    assert spec.encoding.structure == (DeepWalk(),)
+    assert spec.encoding.structure == (DeepWalk(scale=0.1),)
     assert (spec.learning_rate, spec.final_learning_rate) == (0.005, 0.0001)
     assert spec.network_for("loop") == NetworkSettings.paper("loop")
     fair = make_spec({"preset": "paper", "protocol": "fair"})

@@ -95,9 +95,14 @@ class NetworkSettings(BaseModel):
 
     @classmethod
     def paper(cls, pool: str) -> "NetworkSettings":
-        """The network of the paper, to the letter where it says something."""
+        """The network of the paper, to the letter where it says something.
+
+        It does not say how wide the head is. Its two layers of dropout without a norm leave too
+        little of 64: a head of 256 learns what the narrow one cannot (``docs/results.md``).
+        """
         told = {
             "pool": pool,
+            "head_width": 256,
             "head_norm": False,
             "slots": 64,
             "reduction": "sum",

@@ -81,6 +81,12 @@ def test_the_same_graph_gives_the_same_bits_and_another_seed_others():
     assert not np.array_equal(first, deepwalk(graph, DeepWalk(seed=1)))
 
 
+def test_scale_changes_nothing_but_the_size():
+    graph = random_graph(30, 0.2, 0)
+    small = deepwalk(graph, DeepWalk(scale=0.1))
+    np.testing.assert_array_equal(small, 0.1 * deepwalk(graph, DeepWalk()))
+
+
 SCRIPT = """
 import hashlib, networkx as nx, numpy as np
 from lfds.data.encodings import DeepWalk

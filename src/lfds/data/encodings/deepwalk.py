@@ -29,6 +29,8 @@ class DeepWalk(StructuralEncoding):
         window: Longest distance along a walk that counts as being together.
         negatives: Random nodes each pair is contrasted with.
         learning_rate: The first; it falls to nearly zero.
+        scale: What the embedding is multiplied with. A graph's embedding is turned at random, so
+            that its coordinates mean nothing in another graph; small ones do less harm.
         seed: Root of the stream of each graph, which is named by the graph's content.
     """
 
@@ -39,6 +41,7 @@ class DeepWalk(StructuralEncoding):
     window: PositiveInt = 5
     negatives: PositiveInt = 5
     learning_rate: PositiveFloat = 0.05
+    scale: PositiveFloat = 1.0
     seed: int = 0
 
     @property
@@ -84,7 +87,7 @@ def deepwalk(graph: csr_array, settings: DeepWalk) -> NDArray[np.float64]:
     sentences = [[words[node] for node in path] for path in paths.tolist()]
     named, vectors = _skip_gram(sentences, settings, seed % 2**32)
     embedding[[int(word) for word in named]] = vectors
-    return embedding
+    return embedding * settings.scale
 
 
 def _skip_gram(

@@ -46,6 +46,15 @@ def test_without_the_moments_of_adam_other_weights_come_out(tmp_path, monkeypatc
     assert not torch.equal(weights(training), weights(trained()))
 
 
+def test_without_the_mean_of_the_epochs_another_best_comes_out(tmp_path, monkeypatch):
+    interrupted(tmp_path / "half", 1)
+    monkeypatch.setattr("lfds.experiment.averaging.Averaged.restore", lambda *_: None)
+    training = make()
+    restore_checkpoint(training, tmp_path / "half", "key")
+    training.run(lambda _: None)
+    assert training.progress.watched_loss != trained().progress.watched_loss
+
+
 @pytest.mark.parametrize("damage", ["missing", "cut", "junk", "empty", "other key"])
 def test_what_is_no_checkpoint_of_this_fold_is_forgotten(tmp_path, damage):
     path = tmp_path / "half"

@@ -55,6 +55,18 @@ def test_it_learns_and_tells_after_each_epoch():
     assert training.progress.watched[-1] > 0.7
 
 
+def test_the_mean_over_the_epochs_is_judged_and_kept():
+    one, mean = (
+        trained(settings=SETTINGS.model_copy(update={"averaging": kept})) for kept in (0.0, 0.8)
+    )
+    assert torch.equal(weights(one), weights(mean))  # it is trained all the same
+    assert one.progress.loss == mean.progress.loss
+    assert one.progress.watched_loss[0] == mean.progress.watched_loss[0]
+    assert one.progress.watched_loss[1:] != mean.progress.watched_loss[1:]
+    judged = mean.averaged.model
+    assert evaluate(judged, mean._watched, 4)[1] == mean.progress.watched_loss[-1]
+
+
 def test_the_best_epoch_is_kept_by_accuracy_then_loss_then_age():
     training = make()
     seen = training.progress
@@ -140,7 +152,8 @@ def test_patience_counts_epochs_since_the_best():
 def test_without_watched_graphs_the_last_epoch_is_the_best():
     encoded = Encoder().fit(graphs()).transform(graphs())
     training = make()
-    training = Training(training.model, encoded, None, SETTINGS, 0, ("test",))
+    settings = SETTINGS.model_copy(update={"averaging": 0.0})
+    training = Training(training.model, encoded, None, settings, 0, ("test",))
     training.run(lambda _: None)
     seen = training.progress
     assert seen.best == SETTINGS.epochs - 1

@@ -13,7 +13,7 @@ from lfds.data.errors import DataError
 from lfds.data.whole_file import write_whole
 from lfds.experiment.training import Progress, Training
 
-_MODEL, _ADAM, _BEST = "model/", "adam/", "best/"
+_MODEL, _ADAM, _BEST, _MEAN = "model/", "adam/", "best/", "mean/"
 
 
 def save_checkpoint(training: Training, path: Path, key: str) -> None:
@@ -23,6 +23,7 @@ def save_checkpoint(training: Training, path: Path, key: str) -> None:
     """
     tensors = {_MODEL + name: value for name, value in training.model.state_dict().items()}
     tensors |= {_BEST + name: value for name, value in training.best.items()}
+    tensors |= {_MEAN + name: value for name, value in training.averaged.state().items()}
     for number, moments in training.optimizer.state_dict()["state"].items():
         tensors |= {f"{_ADAM}{number}/{name}": value for name, value in moments.items()}
     apart = {name: value.clone().contiguous() for name, value in tensors.items()}
@@ -45,6 +46,7 @@ def restore_checkpoint(training: Training, path: Path, key: str) -> bool:
     training.model.load_state_dict(_under(_MODEL, tensors))
     _restore_moments(training, _under(_ADAM, tensors))
     training.best = _under(_BEST, tensors)
+    training.averaged.restore(_under(_MEAN, tensors))
     training.progress = progress
     return True
 

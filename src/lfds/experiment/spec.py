@@ -43,6 +43,9 @@ class TrainingSettings(BaseModel):
         final_learning_rate: Of the last epoch.
         decay: How the one becomes the other.
         weight_decay: Of Adam, decoupled from the gradient.
+        averaging: How much of the mean of the weights of earlier epochs is kept when an epoch is
+            judged (see :class:`lfds.experiment.averaging.Averaged`); with 0 each epoch stands for
+            itself.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -52,6 +55,7 @@ class TrainingSettings(BaseModel):
     final_learning_rate: PositiveFloat = 0.0001
     decay: Decay = "linear"
     weight_decay: NonNegativeFloat = 0.0
+    averaging: float = Field(default=0.8, ge=0, lt=1)
 
 
 def _one_or_many(value: object) -> object:
@@ -161,6 +165,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         # The paper names both ends of the learning rate, and not the way between them. Its head,
         # which is not normed, learns more where the rate is low for longer.
         "decay": "exponential",
+        "averaging": 0.0,
     },
 }
 """Where a run starts from; whatever is named beside a preset overrules it."""

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from lfds.data.batch import Batch
 from lfds.data.graphset import GraphSet
+from lfds.experiment.averaging import Averaged
 from lfds.experiment.errors import DivergedError
 from lfds.experiment.objective import Classify, Objective
 from lfds.experiment.schedule import learning_rate
@@ -65,6 +66,9 @@ class Progress:
 class Training:
     """A model on its way through the epochs.
 
+    Watched graphs are judged, and the best weights kept, by the mean over the epochs that
+    ``settings.averaging`` asks for.
+
     Every epoch draws its order and its dropout from streams of its own, named by ``scope``: what
     epoch 7 draws depends on nothing but its name, so that nothing random needs to be saved.
 
@@ -98,6 +102,7 @@ class Training:
         self.objective: Objective = Classify() if objective is None else objective
         self.progress = Progress()
         self.best: Weights = {}
+        self.averaged = Averaged(model, settings.averaging)
         rate, decay = settings.learning_rate, settings.weight_decay
         self.optimizer = torch.optim.AdamW(
             model.parameters(), lr=rate, weight_decay=decay, fused=True
@@ -129,6 +134,7 @@ class Training:
         torch.manual_seed(self._stream("dropout", epoch))
         try:
             loss, score = self._pass(order)
+            self.averaged.take_in()
             watched, watched_loss = self._judged(score, loss)
         except DivergedError as error:
             raise DivergedError(
@@ -149,14 +155,16 @@ class Training:
     def _judged(self, score: float, loss: float) -> tuple[float, float]:
         if self._watched is None:
             return score, loss
-        return evaluate(self.model, self._watched, self.settings.batch_size, self.objective)
+        judged = self.averaged.model
+        return evaluate(judged, self._watched, self.settings.batch_size, self.objective)
 
     def _keep_if_best(self, epoch: int, score: float, loss: float) -> None:
         """Keep the weights of the best epoch: by score, then by loss, then the earliest."""
         seen = self.progress
         if self._watched is None or seen.best < 0 or (score, -loss) > seen.best_score:
             seen.best = epoch
-            self.best = {name: value.clone() for name, value in self.model.state_dict().items()}
+            weights = self.averaged.model.state_dict()
+            self.best = {name: value.clone() for name, value in weights.items()}
 
     def _stream(self, purpose: str, epoch: int) -> int:
         return seed_for(self._seed, *self._scope, purpose, epoch)

@@ -12,6 +12,7 @@ from lfds.results.record import Protocol, Record
 SPEC = "spec.json"
 _TRAINING = (
     "epochs", "batch_size", "learning_rate", "final_learning_rate", "decay", "weight_decay",
+    "averaging",
 )  # fmt: skip
 
 _NAMED = ("network", "encoding", "graphs")

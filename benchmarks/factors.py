@@ -173,10 +173,15 @@ def write_page(rows: Mapping[Run, Mapping[str, Any]]) -> None:
     text = PAGE.read_text()
     for dataset in EPOCHS:
         if Run(dataset, "", "") in rows:
-            before, rest = text.split(f"<!-- {dataset} -->\n")
-            _, after = rest.split("<!-- end -->\n", 1)
-            text = f"{before}<!-- {dataset} -->\n{table(dataset, rows)}\n<!-- end -->\n{after}"
+            text = between_marks(text, dataset, table(dataset, rows))
     PAGE.write_text(text)
+
+
+def between_marks(text: str, name: str, shown: str) -> str:
+    """Replace what a page shows between the mark of a name and the next end."""
+    before, rest = text.split(f"<!-- {name} -->\n")
+    _, after = rest.split("<!-- end -->\n", 1)
+    return f"{before}<!-- {name} -->\n{shown}\n<!-- end -->\n{after}"
 
 
 def main() -> None:

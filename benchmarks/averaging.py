@@ -21,8 +21,9 @@ from lfds.data import GraphSet, load_dataset, read_splits
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.splits import Split
 from lfds.experiment.averaging import Averaged
+from lfds.experiment.passes import evaluate
 from lfds.experiment.spec import TrainingSettings
-from lfds.experiment.training import Training, evaluate
+from lfds.experiment.training import Training
 from lfds.nn import GraphClassifier, NetworkSettings
 from lfds.seeds import seed_for
 

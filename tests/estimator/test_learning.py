@@ -4,8 +4,8 @@ import torch
 from lfds.data.encodings.encoder import Encoder, EncodingSettings
 from lfds.estimator.learning import Plan, Start, fresh_network, learn, learn_more, with_targets
 from lfds.experiment.objective import Classify
+from lfds.experiment.passes import evaluate
 from lfds.experiment.spec import TrainingSettings
-from lfds.experiment.training import evaluate
 from lfds.nn import NetworkSettings
 from tests.estimator.small import graphs
 

@@ -7,7 +7,7 @@ from torch.testing import assert_close
 import lfds
 from lfds.estimator import predictor
 from lfds.estimator.predictor import one_way, predict, run, runs_of_nodes
-from lfds.experiment.training import outputs_of
+from lfds.experiment.passes import outputs_of
 from tests.estimator.small import classifier, graphs
 
 

@@ -6,8 +6,9 @@ import torch
 from lfds.data.encodings.encoder import Encoder
 from lfds.experiment.errors import DivergedError
 from lfds.experiment.objective import Regress
+from lfds.experiment.passes import batches, evaluate
 from lfds.experiment.spec import TrainingSettings
-from lfds.experiment.training import Training, batches, evaluate
+from lfds.experiment.training import Training
 from lfds.nn import GraphClassifier, NetworkSettings
 from tests.experiment.small import graphs
 

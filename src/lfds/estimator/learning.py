@@ -16,8 +16,9 @@ from lfds.estimator.parts import inner_parts
 from lfds.estimator.predictor import run
 from lfds.estimator.progress_bar import epochs_shown
 from lfds.experiment.objective import Objective
+from lfds.experiment.passes import batches, train_pass
 from lfds.experiment.spec import TrainingSettings
-from lfds.experiment.training import Progress, Training, batches, train_pass
+from lfds.experiment.training import Progress, Training
 from lfds.nn import GraphClassifier, NetworkSettings
 from lfds.seeds import seed_for
 

@@ -18,7 +18,8 @@ class Averaged:
         \mathbf{a}_t = \rho \, \mathbf{a}_{t-1} + (1 - \rho) \, \mathbf{w}_t
 
     Single epochs jump about by more than their differences mean: on a hundred validation graphs the
-    best of them is chosen for its luck. The mean does not jump.
+    best of them is chosen for its luck. The mean does not jump. Its batch norms have to be told the
+    statistics that go with it (:mod:`lfds.experiment.norm_statistics`).
 
     Args:
         model: The model that is trained.

@@ -17,8 +17,9 @@ from lfds.data.graphset import GraphSet
 from lfds.data.splits import Split, stratified_folds
 from lfds.experiment.checkpoint import restore_checkpoint, save_checkpoint
 from lfds.experiment.given_splits import saved_splits
+from lfds.experiment.passes import evaluate
 from lfds.experiment.task import FoldTask
-from lfds.experiment.training import Training, evaluate
+from lfds.experiment.training import Training
 from lfds.nn import GraphClassifier
 from lfds.results.record import Curve, Outcome, Protocol
 from lfds.seeds import seed_for

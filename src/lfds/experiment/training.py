@@ -1,23 +1,26 @@
 """One model fitted on one part of the data, watched on another, the same bits every time."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
 import torch
 from torch import Tensor
 
-from lfds.data.batch import Batch
 from lfds.data.graphset import GraphSet
 from lfds.experiment.averaging import Averaged
 from lfds.experiment.errors import DivergedError
+from lfds.experiment.norm_statistics import measure_norms
 from lfds.experiment.objective import Classify, Objective
+from lfds.experiment.passes import batches, evaluate, train_pass
 from lfds.experiment.schedule import learning_rate
 from lfds.experiment.spec import TrainingSettings
-from lfds.nn import Edges, GraphClassifier
-from lfds.nn.checks import NotFiniteError
+from lfds.nn import GraphClassifier
 from lfds.seeds import seed_for
+
+# Training graphs that batch norms are measured on: as good as all of 900 on DD.
+MEASURED = 320
 
 Weights = dict[str, Tensor]
 Scope = tuple[str | int, ...]
@@ -134,7 +137,7 @@ class Training:
         torch.manual_seed(self._stream("dropout", epoch))
         try:
             loss, score = self._pass(order)
-            self.averaged.take_in()
+            self._take_in()
             watched, watched_loss = self._judged(score, loss)
         except DivergedError as error:
             raise DivergedError(
@@ -152,6 +155,15 @@ class Training:
         parts = batches(self._train, rows, self.settings.batch_size)
         return train_pass(self.model, parts, self.optimizer, self.objective)
 
+    def _take_in(self) -> None:
+        """Move the mean of the weights, and tell its batch norms what they will see."""
+        if self.averaged.model is self.model:
+            return
+        self.averaged.take_in()
+        number = min(MEASURED, len(self._train))
+        spread = torch.linspace(0, len(self._train) - 1, number).long()
+        measure_norms(self.averaged.model, batches(self._train, spread, self.settings.batch_size))
+
     def _judged(self, score: float, loss: float) -> tuple[float, float]:
         if self._watched is None:
             return score, loss
@@ -168,71 +180,3 @@ class Training:
 
     def _stream(self, purpose: str, epoch: int) -> int:
         return seed_for(self._seed, *self._scope, purpose, epoch)
-
-
-def train_pass(
-    model: GraphClassifier,
-    parts: Iterator[Batch],
-    optimizer: torch.optim.Optimizer,
-    objective: Objective,
-) -> tuple[float, float]:
-    """Take one step for each batch; return the mean loss and the mean score on the way."""
-    model.train()
-    total, good, count = 0.0, 0.0, 0
-    for batch in parts:
-        outputs = outputs_of(model, batch)
-        loss = objective.loss(outputs, batch.y) + model.penalty()
-        value = loss.item()
-        if not torch.isfinite(loss):
-            raise DivergedError(f"the loss became {value}")
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        total += value * len(batch)
-        good += objective.total_score(outputs.detach(), batch.y)
-        count += len(batch)
-    return total / count, good / count
-
-
-def evaluate(
-    model: GraphClassifier, graphs: GraphSet, batch_size: int, objective: Objective | None = None
-) -> tuple[float, float]:
-    """Return mean score and mean loss on some graphs: accuracy and cross-entropy by default."""
-    model.eval()
-    judge: Objective = Classify() if objective is None else objective
-    good, loss = 0.0, 0.0
-    with torch.no_grad():
-        for batch in batches(graphs, torch.arange(len(graphs)), batch_size):
-            outputs = outputs_of(model, batch)
-            good += judge.total_score(outputs, batch.y)
-            loss += judge.total_loss(outputs, batch.y)
-    # Records hold numbers only: a model that sees infinities loses against every other.
-    worst = torch.finfo(torch.float32).max
-    mean = loss / len(graphs)
-    return good / len(graphs), mean if mean < worst else worst
-
-
-def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
-    """Assemble batches of nearly equal size, none larger than asked for.
-
-    Batch norm cannot learn from a single graph: where one would be left over, batches are fewer
-    and one larger.
-    """
-    count = -(-len(rows) // batch_size)
-    if len(rows) < 2 * count:
-        count = max(1, len(rows) // 2)
-    for part in rows.tensor_split(count):
-        yield graphs.batch(part)
-
-
-def outputs_of(model: GraphClassifier, batch: Batch) -> Tensor:
-    """Return what the model makes of a batch, ``[graphs, outputs]``."""
-    edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
-    try:
-        outputs: Any = model(batch.x, batch.ptr, edges)
-    except NotFiniteError as error:
-        if not batch.x.isfinite().all():
-            raise
-        raise DivergedError("values inside the network became infinite") from error
-    assert isinstance(outputs, Tensor)
-    return outputs

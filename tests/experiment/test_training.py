@@ -6,7 +6,7 @@ import torch
 from lfds.data.encodings.encoder import Encoder
 from lfds.experiment.errors import DivergedError
 from lfds.experiment.objective import Regress
-from lfds.experiment.passes import batches, evaluate
+from lfds.experiment.passes import evaluate
 from lfds.experiment.spec import TrainingSettings
 from lfds.experiment.training import Training
 from lfds.nn import GraphClassifier, NetworkSettings
@@ -62,10 +62,26 @@ def test_the_mean_over_the_epochs_is_judged_and_kept():
     )
     assert torch.equal(weights(one), weights(mean))  # it is trained all the same
     assert one.progress.loss == mean.progress.loss
-    assert one.progress.watched_loss[0] == mean.progress.watched_loss[0]
-    assert one.progress.watched_loss[1:] != mean.progress.watched_loss[1:]
+    assert one.progress.watched_loss != mean.progress.watched_loss
     judged = mean.averaged.model
+    assert any(
+        not torch.equal(ours, theirs)
+        for ours, theirs in zip(judged.parameters(), mean.model.parameters(), strict=True)
+    )
     assert evaluate(judged, mean._watched, 4)[1] == mean.progress.watched_loss[-1]
+
+
+def test_the_norms_of_the_mean_know_graphs_of_which_nothing_was_dropped(monkeypatch):
+    once = SETTINGS.model_copy(update={"epochs": 1})
+    training = trained(settings=once)
+    norm = training.averaged.model.base.layers[0].activation.norm
+    product = training.averaged.model.base.layers[0].transforms(training._train.x)
+    torch.testing.assert_close(norm.running_mean, product.relu().mean(dim=0), rtol=0.05, atol=0.01)
+    own = training.model.base.layers[0].activation.norm
+    assert not torch.allclose(norm.running_mean, own.running_mean, rtol=0.05, atol=0.01)
+    monkeypatch.setattr("lfds.experiment.training.measure_norms", lambda *_: None)
+    unmeasured = trained(settings=once)
+    assert unmeasured.progress.watched_loss != training.progress.watched_loss
 
 
 def test_the_best_epoch_is_kept_by_accuracy_then_loss_then_age():
@@ -81,7 +97,7 @@ def test_the_best_epoch_is_kept_by_accuracy_then_loss_then_age():
 def test_the_best_weights_are_those_of_the_best_epoch_and_stay():
     training = make()
     snapshots = []
-    training.run(lambda now: snapshots.append(weights(now).clone()))
+    training.run(lambda now: snapshots.append(weights(now.averaged).clone()))
     best = torch.cat([value.double().flatten() for value in training.best.values()])
     assert torch.equal(best, snapshots[training.progress.best])
 
@@ -106,26 +122,6 @@ def test_graphs_that_are_no_numbers_are_not_blamed_on_the_training():
     training._train.x.fill_(float("nan"))
     with pytest.raises(ValueError, match="x must be finite"):
         training.run(lambda _: None)
-
-
-def test_evaluation_counts_each_graph_once_whatever_the_batches():
-    training = trained()
-    whole = evaluate(training.model, training._watched, 100)
-    parts = evaluate(training.model, training._watched, 5)
-    assert whole[0] == parts[0]
-    assert whole[1] == pytest.approx(parts[1], rel=1e-4)
-    # Dropout and batch statistics are not for judging: twice the same.
-    assert parts == evaluate(training.model, training._watched, 5)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 9, 12])
-@pytest.mark.parametrize("size", [2, 4])
-def test_batches_hold_every_graph_once_and_none_is_alone(count, size):
-    encoded = Encoder().fit(graphs()).transform(graphs())
-    parts = list(batches(encoded, torch.arange(count), size))
-    assert torch.equal(torch.cat([part.y for part in parts]), encoded.y[:count])
-    assert all(len(part) > 1 for part in parts) or count == 1
-    assert all(len(part) <= size for part in parts) or size == 2
 
 
 def watched_as(scores, patience):

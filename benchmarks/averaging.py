@@ -1,7 +1,8 @@
-"""Whether a moving mean of the weights chooses better epochs, judged on validation graphs alone.
+"""What a moving mean of the weights is worth, and batch norms that are measured anew for it.
 
-The validation graphs of every fold of the published splits are halved: one half chooses the epoch,
-the other judges the choice, and then the other way round. One training serves all means.
+Judged on validation graphs alone: those of every fold of the published splits are halved, one half
+chooses the epoch, the other judges the choice, and then the other way round. One training serves
+all variants.
 
 Run: python -m benchmarks.averaging DATA [DATASET ...]
 Keeps what is needed in results/factors/averaging.jsonl, and writes the table of docs/factors.md.
@@ -10,9 +11,10 @@ With --as-it-is nothing is run: what was kept is shown.
 
 import argparse
 import json
+from copy import deepcopy
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -21,40 +23,63 @@ from lfds.data import GraphSet, load_dataset, read_splits
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.splits import Split
 from lfds.experiment.averaging import Averaged
-from lfds.experiment.passes import evaluate
+from lfds.experiment.norm_statistics import measure_norms
+from lfds.experiment.passes import batches, evaluate
 from lfds.experiment.spec import TrainingSettings
-from lfds.experiment.training import Training
+from lfds.experiment.training import MEASURED, Training
 from lfds.nn import GraphClassifier, NetworkSettings
 from lfds.seeds import seed_for
 
 KEPT = ROOT / "results" / "factors" / "averaging.jsonl"
-EPOCHS = {"ENZYMES": 60, "PROTEINS": 30}
-SPLITS = {"ENZYMES": "ENZYMES_splits.json", "PROTEINS": "PROTEINS_full_splits.json"}
-POOLS = ("loop", "max")
-MEANS = (0.0, 0.7, 0.8, 0.9)
+EPOCHS = {"ENZYMES": 60, "PROTEINS": 30, "DD": 10}
+SPLITS = {"PROTEINS": "PROTEINS_full"}
+LAST = 5
+
+
+class Variant(NamedTuple):
+    """Weights that epochs are judged by.
+
+    Attributes:
+        kept: How much of the mean is kept from one epoch to the next; 0 for single epochs.
+        measured: Whether batch norms are measured anew, with nothing dropped.
+    """
+
+    kept: float
+    measured: bool
+
+    def __str__(self) -> str:
+        weights = f"mean {self.kept}" if self.kept else "single"
+        return f"{weights}, {'measured' if self.measured else 'running'}"
+
+
+VARIANTS = [Variant(kept, measured) for kept in (0.0, 0.8) for measured in (False, True)]
 
 # For each epoch the accuracy and the loss on both halves.
 Curve = list[list[tuple[float, float]]]
 
 
-def fold(graphs: GraphSet, split: Split, pool: str, epochs: int) -> dict[str, Curve]:
-    """Train once; return for each mean how both halves of the validation graphs judged it."""
-    train = graphs[split.train]
-    encoder = Encoder().fit(train)
-    encoded = encoder.transform(graphs)
-    halves = [encoded[split.validation[start::2]] for start in (0, 1)]
-    scope = (graphs.name, pool, split.test[0])
+def fold(graphs: GraphSet, split: Split, epochs: int) -> dict[str, Curve]:
+    """Train once; return for each variant how both halves of the validation graphs judged it."""
+    encoder = Encoder().fit(graphs[split.train])
+    train, held_out = (encoder.transform(graphs[p]) for p in (split.train, split.validation))
+    halves = [held_out[range(start, len(held_out), 2)] for start in (0, 1)]
+    scope = (graphs.name, split.test[0])
     torch.manual_seed(seed_for(0, *scope, "weights"))
-    model = GraphClassifier(encoder.width, graphs.num_classes, NetworkSettings(pool=pool))
+    model = GraphClassifier(encoder.width, graphs.num_classes, NetworkSettings(pool="loop"))
     settings = TrainingSettings(epochs=epochs, averaging=0.0)
-    training = Training(model, encoded[split.train], None, settings, 0, scope)
-    means = {str(kept): Averaged(model, kept) for kept in MEANS}
-    curves: dict[str, Curve] = {kept: [] for kept in means}
+    training = Training(model, train, None, settings, 0, scope)
+    means = {kept: Averaged(model, kept) for kept in {variant.kept for variant in VARIANTS}}
+    spread = torch.linspace(0, len(train) - 1, min(MEASURED, len(train))).long()
+    curves: dict[str, Curve] = {str(variant): [] for variant in VARIANTS}
 
     def after_epoch(_: Training) -> None:
-        for kept, averaged in means.items():
+        for averaged in means.values():
             averaged.take_in()
-            curves[kept].append([evaluate(averaged.model, half, 64) for half in halves])
+        for variant in VARIANTS:
+            judged = deepcopy(means[variant.kept].model)
+            if variant.measured:
+                measure_norms(judged, batches(train, spread, settings.batch_size))
+            curves[str(variant)].append([evaluate(judged, half, 64) for half in halves])
 
     training.run(after_epoch)
     return curves
@@ -69,20 +94,22 @@ def crossed(curve: Curve) -> float:
     return mean(judged)
 
 
-def run_and_keep(data: Path, dataset: str, pool: str) -> None:
+def last(curve: Curve) -> float:
+    """The mean accuracy of the last epochs, on both halves."""
+    return mean(accuracy for seen in curve[-LAST:] for accuracy, _ in seen)
+
+
+def run_and_keep(data: Path, dataset: str) -> None:
     graphs = load_dataset(dataset, root=data)
-    splits = read_splits(data / "splits" / "fair" / SPLITS[dataset], len(graphs))
-    for number, split in enumerate(splits):
-        curves = fold(graphs, split, pool, EPOCHS[dataset])
-        row = {
-            "dataset": dataset,
-            "pool": pool,
-            "fold": number,
-            "crossed": {kept: crossed(curve) for kept, curve in curves.items()},
-        }
-        with KEPT.open("a") as file:
-            file.write(json.dumps(row) + "\n")
-        print(f"{dataset} {pool} {number + 1}/{len(splits)}", flush=True)
+    file = f"{SPLITS.get(dataset, dataset)}_splits.json"
+    splits = read_splits(data / "splits" / "fair" / file, len(graphs))
+    done = {row["fold"] for row in kept_rows() if row["dataset"] == dataset}
+    for number in sorted(set(range(len(splits))) - done):
+        curves = fold(graphs, splits[number], EPOCHS[dataset])
+        seen = {name: (crossed(curve), last(curve)) for name, curve in curves.items()}
+        with KEPT.open("a") as kept:
+            kept.write(json.dumps({"dataset": dataset, "fold": number, "seen": seen}) + "\n")
+        print(f"{dataset} {number + 1}/{len(splits)}", flush=True)
 
 
 def kept_rows() -> list[dict[str, Any]]:
@@ -91,17 +118,14 @@ def kept_rows() -> list[dict[str, Any]]:
 
 def table(rows: list[dict[str, Any]]) -> str:
     lines = [
-        "| dataset | pooling | single epochs | "
-        + " | ".join(f"mean {m}" for m in MEANS[1:])
-        + " |",
-        "|---|---|" + "--:|" * len(MEANS),
+        "| dataset | weights, statistics | chosen epoch | last epochs |",
+        "|---|---|--:|--:|",
     ]
     for dataset in EPOCHS:
-        for pool in POOLS:
-            mine = [r["crossed"] for r in rows if (r["dataset"], r["pool"]) == (dataset, pool)]
-            if mine:
-                shown = [f"{100 * mean(row[str(kept)] for row in mine):.1f}" for kept in MEANS]
-                lines.append(f"| {dataset} | `{pool}` | {' | '.join(shown)} |")
+        mine = [row["seen"] for row in rows if row["dataset"] == dataset]
+        for name in map(str, VARIANTS if mine else ()):
+            chosen, at_the_end = (100 * mean(seen[name][k] for seen in mine) for k in (0, 1))
+            lines.append(f"| {dataset} | {name} | {chosen:.1f} | {at_the_end:.1f} |")
     return "\n".join(lines)
 
 
@@ -112,11 +136,10 @@ def main() -> None:
     parser.add_argument("--as-it-is", action="store_true", help="run nothing")
     told = parser.parse_args()
     torch.set_num_threads(1)
-    done = {(row["dataset"], row["pool"]) for row in kept_rows()}
+    if unknown := set(told.datasets) - set(EPOCHS):
+        parser.error(f"no epochs are set for {', '.join(unknown)}; known are {', '.join(EPOCHS)}")
     for dataset in () if told.as_it_is else told.datasets:
-        for pool in POOLS:
-            if (dataset, pool) not in done:
-                run_and_keep(told.data, dataset, pool)
+        run_and_keep(told.data, dataset)
     PAGE.write_text(between_marks(PAGE.read_text(), "averaging", table(kept_rows())))
 
 

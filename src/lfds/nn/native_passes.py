@@ -11,6 +11,11 @@ from lfds.nn.batch_norm import Norm, pace
 from lfds.nn.edges import Rows
 from lfds.nn.layer_passes import Passes, Saved
 
+_NONE: dict[torch.dtype, np.ndarray] = {
+    torch.float32: np.empty(0, np.float32),
+    torch.float64: np.empty(0, np.float64),
+}
+
 
 @final
 class NativePasses(Passes):
@@ -76,4 +81,4 @@ def _arrays(rows: Rows, dtype: torch.dtype) -> tuple[np.ndarray, np.ndarray, np.
 
 def _factors(silence: Tensor | None, x: Tensor) -> np.ndarray:
     """A factor for each node; none at all where none is silenced."""
-    return (x.new_empty(0) if silence is None else silence.to(x.dtype).flatten()).numpy()
+    return _NONE[x.dtype] if silence is None else silence.to(x.dtype).flatten().numpy()

@@ -1,5 +1,6 @@
 """The pooling on a latent structure, behind the interface of all poolings of the comparison."""
 
+from collections import abc
 from math import isqrt
 from typing import final
 
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 from lfds.nn.edges import Edges
 from lfds.nn.graph_pooling import GraphPooling
 from lfds.nn.network_settings import NetworkSettings
-from lfds.nn.pooling import LFDSPool, penalty
+from lfds.nn.pooling import LFDSPool
 from lfds.nn.structures import (
     Array,
     Image,
@@ -47,7 +48,7 @@ class LatentReadout(GraphPooling):
             for name in settings.structures
         ]
         super().__init__(channels, sum(pool.out_channels for pool in pools))
-        self.pools = nn.ModuleList(pools)
+        self.pools: abc.Sequence[LFDSPool] = nn.ModuleList(pools)  # type: ignore[assignment]
 
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
@@ -55,7 +56,7 @@ class LatentReadout(GraphPooling):
         return torch.cat([pool(nodes, ptr=ptr) for pool in self.pools], dim=1)
 
     def penalty(self) -> Float[Tensor, ""]:
-        return penalty(self)
+        return sum((pool.penalty() for pool in self.pools), start=torch.zeros(()))
 
 
 def make_structure(name: str, settings: NetworkSettings) -> Structure:

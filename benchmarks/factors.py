@@ -72,6 +72,7 @@ FACTORS: dict[str, Mapping[str, dict[str, Any]]] = {
         "deepwalk": embedded("deepwalk"),
         "laplacian": embedded("laplacian"),
         "netmf": embedded("netmf"),
+        "distances": embedded("distances"),
     },
     "slot dropout": option("slot_dropout", 0.4),
     "blend with the maximum": option("blend", True),

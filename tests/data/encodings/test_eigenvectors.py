@@ -7,7 +7,7 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from lfds.data.encodings import eigenvectors
 from lfds.data.encodings.eigenvectors import fixed_signs, largest, smallest
 from lfds.data.encodings.laplacian import laplacian_matrix
-from tests.data.encodings.graphs import named, random_graph
+from tests.data.encodings.graphs import named, permuted, random_graph
 
 
 def test_the_largest_entry_becomes_positive():
@@ -58,6 +58,67 @@ def test_many_equal_eigenvalues_are_endured(solve, graph):
     values, vectors = solve(matrix, 9)
     assert residual(matrix, values, vectors) < 1e-7
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(9), atol=1e-7)
+
+
+SPIDER = nx.Graph()
+for leg in range(20):
+    nx.add_path(SPIDER, [0, *(10 * leg + joint for joint in range(1, 10))])
+REPEATED = {
+    "spider": SPIDER,
+    "tree": nx.balanced_tree(5, 3),
+    "stars": nx.disjoint_union_all([nx.star_graph(9)] * 20),
+}
+
+
+def misses(solve, count=13):
+    """Orders of nodes in which an eigenvalue of some graph is found fewer times than it is."""
+    found = 0
+    for graph in REPEATED.values():
+        matrix = laplacian_matrix(named(graph))
+        values = np.linalg.eigvalsh(matrix.toarray())
+        expected = values[:count] if solve is smallest else values[::-1][:count]
+        for seed in range(5):
+            order = np.random.default_rng(seed).permutation(matrix.shape[0])
+            difference = solve(permuted(matrix, order), count)[0] - expected
+            found += bool(np.abs(difference).max() > 1e-6)
+    return found
+
+
+@pytest.mark.parametrize("solve", [largest, smallest])
+def test_an_eigenvalue_is_found_as_often_as_it_is(solve, monkeypatch):
+    assert misses(solve) == 0
+    monkeypatch.setattr(eigenvectors, "_is_passed_over", lambda *arguments: False)
+    assert misses(solve) > 0
+
+
+def test_an_iteration_on_zeros_does_not_go_on_for_more_of_them(monkeypatch):
+    """Of a matrix of rank two all other eigenvalues are zero, up to rounding."""
+    runs = []
+    real = eigenvectors._some
+    monkeypatch.setattr(eigenvectors, "_some", lambda *a, **k: runs.append(1) or real(*a, **k))
+    values, _ = largest(named(nx.complete_bipartite_graph(60, 80)), 9)
+    np.testing.assert_allclose(np.abs(values), [4800**0.5] * 2 + [0] * 7, atol=1e-9)
+    assert len(runs) <= 2
+
+
+def test_vectors_passed_over_are_joined_to_those_found(monkeypatch):
+    """Also where the rank is so low that what is left has zeros along the vectors found."""
+    sizes = np.array([5.0] * 4 + [3.0] * 4 + [0.0] * 192)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(200, 200)))[0]
+    matrix = csr_array(turn * sizes @ turn.T)
+    real = eigenvectors._some
+
+    def forgetful(operator, count, starts, tolerance=0.0):
+        if operator is not matrix:
+            return real(operator, count, starts, tolerance)
+        seen = np.delete(np.arange(count + 1), 3)
+        return sizes[seen], turn[:, seen]
+
+    monkeypatch.setattr(eigenvectors, "_some", forgetful)
+    values, vectors = largest(matrix, 12)
+    np.testing.assert_allclose(values, [5] * 4 + [3] * 4 + [0] * 4, atol=1e-12)
+    assert residual(matrix, values, vectors) < 1e-9
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-9)
 
 
 def test_where_an_iteration_leads_nowhere_the_dense_solver_steps_in(monkeypatch):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lfds.data.encodings.base import StructuralEncoding
 from lfds.data.encodings.deepwalk import DeepWalk
 from lfds.data.encodings.degree import Degree
+from lfds.data.encodings.distances import Distances
 from lfds.data.encodings.laplacian import Laplacian
 from lfds.data.encodings.netmf import NetMF
 from lfds.data.encodings.rwse import RWSE
@@ -19,6 +20,7 @@ __all__ = [
     "STRUCTURAL",
     "DeepWalk",
     "Degree",
+    "Distances",
     "Encoder",
     "EncodingSettings",
     "Laplacian",
@@ -33,6 +35,7 @@ STRUCTURAL: Mapping[str, tuple[StructuralEncoding, ...]] = {
     "rwse": (RWSE(),),
     "laplacian": (Laplacian(),),
     "degree": (Degree(),),
+    "distances": (Distances(),),
 }
 """Structural encodings by name, with their default settings; several are added up as tuples."""
 

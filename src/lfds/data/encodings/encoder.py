@@ -21,6 +21,7 @@ from lfds.data.encodings import STRUCTURAL
 from lfds.data.encodings.columns import AttributeColumns, LabelColumns
 from lfds.data.encodings.deepwalk import DeepWalk
 from lfds.data.encodings.degree import Degree
+from lfds.data.encodings.distances import Distances
 from lfds.data.encodings.laplacian import Laplacian
 from lfds.data.encodings.netmf import NetMF
 from lfds.data.encodings.rwse import RWSE
@@ -31,7 +32,7 @@ from lfds.data.selection import Choice
 from lfds.data.whole_file import write_whole
 
 Structural = Annotated[
-    DeepWalk | NetMF | RWSE | Laplacian | Degree,
+    DeepWalk | NetMF | RWSE | Laplacian | Degree | Distances,
     Field(discriminator="kind"),
 ]
 

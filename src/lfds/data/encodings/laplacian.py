@@ -1,6 +1,6 @@
 """Laplacian eigenvectors: the slowest vibrations of a graph, as coordinates."""
 
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ class Laplacian(StructuralEncoding):
         dimensions: Eigenvectors taken, after the first, which only knows the degrees.
     """
 
+    version: ClassVar[int] = 2
     kind: Literal["laplacian"] = "laplacian"
     dimensions: PositiveInt = 8
 

@@ -1,6 +1,6 @@
 """NetMF: what DeepWalk converges to, as a matrix factorised in closed form."""
 
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ class NetMF(StructuralEncoding):
         negatives: Negative samples of the skip-gram it stands for.
     """
 
+    version: ClassVar[int] = 2
     kind: Literal["netmf"] = "netmf"
     dimensions: PositiveInt = 12
     window: PositiveInt = 5

@@ -186,6 +186,22 @@ def test_options_that_cannot_be_are_one_line(options, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_a_network_without_room_is_one_line_before_graphs_are_encoded(way, monkeypatch):
+    made = lfds.LFDSClassifier(slots=10**12)
+    monkeypatch.setattr("lfds.data.encodings.encoder.Encoder.fit", None)
+    with pytest.raises(SpecError, match=r"^slots: 1000000000000 makes .* choose a smaller one$"):
+        getattr(made, way)(graphs())
+    assert not hasattr(made, "network_")
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_batches_without_room_are_one_line(way, monkeypatch):
+    monkeypatch.setattr("lfds.nn.GraphClassifier.penalty", lambda _: torch.empty(2**60))
+    with pytest.raises(SpecError, match=r"memory ran out .* slots 4, batch_size 8; lower one"):
+        getattr(lfds.LFDSClassifier(**FAST), way)(graphs())
+
+
 def test_a_failed_fit_leaves_the_last_one():
     made = lfds.LFDSClassifier(**FAST).fit(graphs())
     before = made.predict_proba(graphs())

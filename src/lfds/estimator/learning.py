@@ -16,6 +16,7 @@ from lfds.estimator.parts import inner_parts
 from lfds.estimator.predictor import run
 from lfds.estimator.progress_bar import epochs_shown
 from lfds.experiment.objective import Objective
+from lfds.experiment.room import build_network, room_told
 from lfds.experiment.spec import TrainingSettings
 from lfds.experiment.training import Progress, Training, batches, train_pass
 from lfds.nn import GraphClassifier, NetworkSettings
@@ -141,9 +142,10 @@ def learn_more(
     encoded = encoder.transform(graphs, workers=plan.workers, progress=plan.progress)
     order = torch.Generator().manual_seed(seed_for(plan.seed, "estimator", "order", piece))
     rows = torch.randperm(len(encoded), generator=order)
-    with _own_randomness():
+    size = plan.training.batch_size
+    with _own_randomness(), room_told(network.settings, size):
         torch.manual_seed(seed_for(plan.seed, "estimator", "dropout", piece))
-        parts = batches(encoded, rows, plan.training.batch_size)
+        parts = batches(encoded, rows, size)
         return train_pass(network, parts, optimizer, plan.objective)
 
 
@@ -151,7 +153,7 @@ def fresh_network(features: int, outputs: int, plan: Plan) -> GraphClassifier:
     """Return a network that has learned nothing, by the seed of the plan."""
     with _own_randomness():
         torch.manual_seed(seed_for(plan.seed, "estimator", "weights"))
-        return GraphClassifier(features, outputs, plan.network)
+        return build_network(features, outputs, plan.network)
 
 
 def with_targets(graphs: GraphSet, y: Tensor) -> GraphSet:

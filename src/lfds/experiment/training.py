@@ -12,6 +12,7 @@ from lfds.data.batch import Batch
 from lfds.data.graphset import GraphSet
 from lfds.experiment.errors import DivergedError
 from lfds.experiment.objective import Classify, Objective
+from lfds.experiment.room import room_told
 from lfds.experiment.schedule import learning_rate
 from lfds.experiment.spec import TrainingSettings
 from lfds.nn import Edges, GraphClassifier
@@ -110,7 +111,8 @@ class Training:
         """Train all epochs that are left, telling after each; fewer where patience ends."""
         while self._goes_on():
             begin = time.perf_counter()
-            self._epoch(self.progress.epochs)
+            with room_told(self.model.settings, self.settings.batch_size):
+                self._epoch(self.progress.epochs)
             self.progress.seconds += time.perf_counter() - begin
             after_epoch(self)
 

@@ -15,6 +15,7 @@ from lfds.data.graphset import GraphSet
 from lfds.estimator.parts import inner_parts
 from lfds.estimator.predictor import run
 from lfds.estimator.progress_bar import epochs_shown
+from lfds.experiment.errors import DivergedError
 from lfds.experiment.objective import Objective
 from lfds.experiment.room import build_network, room_told
 from lfds.experiment.spec import TrainingSettings
@@ -146,7 +147,13 @@ def learn_more(
     with _own_randomness(), room_told(network.settings, size):
         torch.manual_seed(seed_for(plan.seed, "estimator", "dropout", piece))
         parts = batches(encoded, rows, size)
-        return train_pass(network, parts, optimizer, plan.objective)
+        try:
+            return train_pass(network, parts, optimizer, plan.objective)
+        except DivergedError as error:
+            raise DivergedError(
+                f"{error} in piece {piece + 1}; begin again with a lower learning rate than "
+                f"{plan.training.learning_rate}"
+            ) from None
 
 
 def fresh_network(features: int, outputs: int, plan: Plan) -> GraphClassifier:

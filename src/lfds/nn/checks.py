@@ -53,8 +53,19 @@ def check_flag(name: str, value: Any) -> bool:
     return value
 
 
+def check_not_scripted() -> None:
+    """Nothing here is being recorded by ``torch.jit.trace``, which fixes the sizes of a batch."""
+    recorded: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    if recorded and not torch.onnx.is_in_onnx_export():
+        raise RuntimeError(
+            "torch.jit.trace cannot record lfds.nn, whose batches are ragged; "
+            "use torch.export.export(model, args), which can"
+        )
+
+
 def check_nodes(x: Tensor, dim: int = -2) -> None:
     """``x`` is a floating-point matrix with one row per node."""
+    check_not_scripted()
     if not isinstance(x, Tensor):
         raise TypeError(
             f"x must be a tensor [nodes, channels], got {type(x).__name__}; "

@@ -43,8 +43,10 @@ def pack(run: Path, to: Path) -> Path:
 
 def main(told: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pack", description=__doc__)
-    parser.add_argument("runs", type=Path, nargs="+")
-    parser.add_argument("--to", type=Path, default=RESULTS)
+    parser.add_argument("runs", type=Path, nargs="+", help="folders of runs, finished or not")
+    parser.add_argument(
+        "--to", type=Path, default=RESULTS, help="where packed runs are kept (%(default)s)"
+    )
     given = parser.parse_args(told)
     try:
         for run in given.runs:

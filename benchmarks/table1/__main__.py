@@ -21,8 +21,19 @@ DOCS = Path(__file__).parents[2] / "docs"
 def main(told: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.table1", description=__doc__)
     parser.add_argument("runs", type=Path, nargs="+", help="folders of results, packed or not")
-    parser.add_argument("-o", "--out", type=Path, default=DOCS / "results.md")
-    parser.add_argument("--notes", type=Path, default=DOCS / "results-notes.md")
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        default=DOCS / "results.md",
+        help="the page to be written (%(default)s)",
+    )
+    parser.add_argument(
+        "--notes",
+        type=Path,
+        default=DOCS / "results-notes.md",
+        help="commentary on the sections of the page (%(default)s)",
+    )
     given = parser.parse_args(told)
     try:
         made = make_report(given.runs)

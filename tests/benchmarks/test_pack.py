@@ -44,3 +44,11 @@ def test_the_command_says_how_large_it_is(tmp_path, capsys):
     run = write(tmp_path / "mine", paper_run(["max"]), ASKED)
     assert main([str(run), "--to", str(tmp_path / "results")]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'results' / 'mine'}: 0 kB\n"
+
+
+def test_every_argument_is_explained(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    out = " ".join(capsys.readouterr().out.split())
+    for words in ("runs folders of runs", "where packed runs are kept"):
+        assert words in out

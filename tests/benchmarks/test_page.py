@@ -59,3 +59,15 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(tmp_path, runs, notes,
     assert said in err
     assert len(err.splitlines()) == 1
     assert not out.exists()
+
+
+def test_every_argument_is_explained(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    out = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "runs folders of results",
+        "the page to be written",
+        "commentary on the sections",
+    ):
+        assert words in out

@@ -44,6 +44,27 @@ def test_a_folder_with_other_files_is_left_alone(write, tmp_path):
     assert (tmp_path / "thesis.tex").read_text() == "years"
 
 
+@pytest.mark.parametrize("name", ["graphs.json", "graphs.safetensors"])
+@pytest.mark.parametrize("content", ['{"nodes": 5}', "[1]", "no JSON", ""])
+def test_files_that_are_only_called_like_ours_are_left_alone(name, content, tmp_path):
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / name).write_text(content)
+    said = r"set: holds no set of graphs of lfds, for it has no graphs\.json that says so"
+    with pytest.raises(DataError, match=said) as caught:
+        three_graphs().save(tmp_path / "set")
+    assert "\n" not in str(caught.value)
+    assert (tmp_path / "set" / name).read_text() == content
+    assert [entry.name for entry in tmp_path.rglob("*")] == ["set", name]
+
+
+def test_an_empty_folder_and_half_a_set_of_ours_are_written_to(tmp_path):
+    (tmp_path / "set").mkdir()
+    three_graphs().save(tmp_path / "set")
+    (tmp_path / "set" / "graphs.safetensors").unlink()
+    three_graphs().save(tmp_path / "set")
+    assert GraphSet.load(tmp_path / "set").equals(three_graphs())
+
+
 def test_a_full_disk_is_a_data_error_and_leaves_nothing(tmp_path):
     resource = pytest.importorskip("resource", reason="only Unix limits the size of files")
     big = GraphSet.from_arrays([1], [[], []], attributes=torch.zeros(1, 100_000))

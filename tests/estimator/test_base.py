@@ -18,7 +18,7 @@ from lfds.data.encodings import RWSE
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.data.errors import DataError
 from lfds.estimator import UnseenLabelsWarning
-from lfds.experiment.errors import SpecError
+from lfds.experiment.errors import DivergedError, SpecError
 from lfds.experiment.spec import CompareSpec, TrainingSettings
 from lfds.nn import NetworkSettings
 from tests.estimator.small import FAST, amounts, classifier, drawn, graphs, names, regressor
@@ -184,6 +184,36 @@ def test_options_that_cannot_be_are_one_line(options, message):
     with pytest.raises((DataError, SpecError), match=message) as caught:
         lfds.LFDSClassifier(**{**FAST, **options}).fit(graphs())
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_a_network_without_room_is_one_line_before_graphs_are_encoded(way, monkeypatch):
+    made = lfds.LFDSClassifier(slots=10**12)
+    monkeypatch.setattr("lfds.data.encodings.encoder.Encoder.fit", None)
+    with pytest.raises(SpecError, match=r"^slots: 1000000000000 makes .* choose a smaller one$"):
+        getattr(made, way)(graphs())
+    assert not hasattr(made, "network_")
+
+
+@pytest.mark.parametrize("way", ["the loss became nan", "values inside the network became inf"])
+def test_a_piece_that_diverges_says_which_and_the_way_out(way, monkeypatch):
+    made = lfds.LFDSClassifier(**FAST, learning_rate=0.25).partial_fit(graphs())
+
+    def diverged(*_):
+        raise DivergedError(way)
+
+    monkeypatch.setattr("lfds.experiment.training.outputs_of", diverged)
+    said = f"^{way} in piece 2; begin again with a lower learning rate than 0.25$"
+    with pytest.raises(DivergedError, match=said):
+        made.partial_fit(graphs())
+    assert made.n_iter_ == 1
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_batches_without_room_are_one_line(way, monkeypatch):
+    monkeypatch.setattr("lfds.nn.GraphClassifier.penalty", lambda _: torch.empty(2**60))
+    with pytest.raises(SpecError, match=r"memory ran out .* slots 4, batch_size 8; lower one"):
+        getattr(lfds.LFDSClassifier(**FAST), way)(graphs())
 
 
 def test_a_failed_fit_leaves_the_last_one():

@@ -124,6 +124,7 @@ def test_unseen_labels_are_one_line_for_a_whole_stream(lfds, tmp_path, monkeypat
         (["fit", "data.jsonl", "-o", "m", "--structure", "lop"], "did you mean 'loop'"),
         (["fit", "data.jsonl", "-o", "m", "--epochs", "0"], "epochs"),
         (["fit", "data.jsonl", "-o", "m", "--option", "wide=3"], "no option is called 'wide'"),
+        (["fit", "data.jsonl", "-o", "m", "--option", "width=10000000"], "choose a smaller one"),
         (["fit", "data.jsonl", "-o", "notes"], "holds other files, such as 'mine.txt'"),
         (["fit", "one.jsonl", "-o", "m"], "all 2 graphs are of class 'a'"),
         (["predict", "nowhere", "data.jsonl"], "is no model"),

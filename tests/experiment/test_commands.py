@@ -132,6 +132,7 @@ def test_an_interruption_says_how_to_go_on(compare, monkeypatch):
         (["--data", "rings", "--splits", "."], "rings_splits.json is not in . for rings"),
         (["--data", "rings", "--splits", ".", "--graphs", "8"], "leave out graphs, or splits"),
         (["--preset", "papr"], "did you mean 'paper'"),
+        (["--data", "rings", "--option", "width=10000000"], "width: 10000000 makes a network"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(

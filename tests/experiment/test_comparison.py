@@ -2,9 +2,11 @@ import json
 
 import pytest
 
-from lfds.experiment import CompareSpec, compare, fold
+from lfds.experiment import CompareSpec, SpecError, compare, fold
 from lfds.experiment.comparison import SPEC
+from lfds.experiment.engine import Engine
 from lfds.results.errors import ResultsError
+from lfds.results.record import Failure
 from lfds.results.store import RECORDS, read_records
 from tests.experiment.small import Silent, spec_for, timeless
 
@@ -106,6 +108,28 @@ def test_results_of_another_version_are_refused_before_anything_is_run(tmp_path)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(ResultsError, match="format 7"):
         run(tmp_path, spec_for(tmp_path))
+
+
+def test_networks_without_room_are_refused_before_anything_is_written(tmp_path):
+    for told in (
+        {"options": {"width": 10**7}},
+        {"grid": {"width": [8, 10**7]}},
+        {"pools": ["max", "loop"], "options": {"slots": 10**12}},
+    ):
+        with pytest.raises(SpecError, match=r"^(width|slots): 10+ makes .* choose a smaller one$"):
+            run(tmp_path, spec_for(tmp_path, **told))
+        assert not (tmp_path / "run").exists()
+
+
+def test_an_engine_may_run_on_machines_with_more_room(tmp_path):
+    class Elsewhere(Engine):
+        def run(self, tasks, place, on_step, on_end):
+            for task in tasks:
+                on_end(task, Failure(reason="not here", traceback=""))
+
+    spec = spec_for(tmp_path, options={"width": 10**7})
+    result, _ = run(tmp_path, spec, engine=Elsewhere())
+    assert [record.failure.reason for record in result.failed] == ["not here"] * 2
 
 
 def test_the_package_offers_what_it_names():

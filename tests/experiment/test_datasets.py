@@ -1,9 +1,12 @@
+import re
+
 import pytest
 import torch
 
 from lfds.data.encodings import RWSE
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
+from lfds.data.splits import stratified_folds
 from lfds.experiment.datasets import (
     check_classes,
     check_dealing,
@@ -54,12 +57,32 @@ def test_nodes_of_which_nothing_is_known_get_their_structure():
     [
         (lambda g: g, {"folds": 7}, r"7 folds need as many .* has 6; use --folds 6 or fewer"),
         (lambda g: g[range(1, 12)], {"folds": 6}, r"0 has 5; use --folds 5"),
-        (lambda g: g, {"validation": 0.01}, r"a share of 0.01 of 6 graphs is none"),
+        (
+            lambda g: g,
+            {"validation": 0.01},
+            r"--validation 0.01 of the 6 graphs .* none to choose on; use .* from 0.17 to 0.83",
+        ),
+        (
+            lambda g: g,
+            {"validation": 0.99, "folds": 3},
+            r"--validation 0.99 of the 8 graphs .* none to train on; use .* from 0.13 to 0.87",
+        ),
     ],
 )
 def test_what_cannot_be_dealt_into_folds_is_said(tmp_path, change, options, said):
     with pytest.raises(SpecError, match=said):
         check_dealing(change(graphs()), spec_for(tmp_path, **options))
+
+
+@pytest.mark.parametrize("per_class", range(2, 9))
+@pytest.mark.parametrize("folds", [2, 3, 8])
+def test_the_shares_that_are_named_can_be_dealt(tmp_path, per_class, folds):
+    some, folds = graphs(2, per_class), min(folds, per_class)
+    with pytest.raises(SpecError, match="use a share") as caught:
+        check_dealing(some, spec_for(tmp_path, validation=1e-9, folds=folds))
+    for share in map(float, re.findall(r"from (\S+) to (\S+)$", str(caught.value))[0]):
+        check_dealing(some, spec_for(tmp_path, validation=share, folds=folds))
+        stratified_folds(some.y.numpy(), folds=folds, seed=0, validation=share)
 
 
 def test_one_class_is_nothing_to_compare():

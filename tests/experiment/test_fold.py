@@ -33,11 +33,25 @@ def test_a_loss_that_is_no_number_is_said_in_one_line(tmp_path, monkeypatch):
 
 def test_whatever_else_breaks_is_a_failure_too(tmp_path, monkeypatch):
     def broken(*_):
-        raise MemoryError("no\nroom")
+        raise LookupError("no\nkey")
 
     monkeypatch.setitem(fold.RUNS, "fair", broken)
     end = run_fold(tasks_for(tmp_path)[0], Place(tmp_path / "run"), lambda _: None)
-    assert end.reason == "MemoryError: no room"
+    assert end.reason == "LookupError: no key"
+
+
+def test_a_fold_without_room_for_its_network_is_said_in_our_words(tmp_path, monkeypatch):
+    monkeypatch.setattr("lfds.experiment.room.machine_memory", lambda: float("inf"))
+    told = {"options": {"slots": 10**12}, "pools": ["loop"]}
+    end = run_fold(tasks_for(tmp_path, **told)[0], Place(tmp_path / "run"), lambda _: None)
+    assert end.reason.startswith("memory ran out for a network of loop with width 64")
+    assert "SpecError" in end.traceback
+
+
+def test_a_fold_whose_batches_have_no_room_is_said_in_our_words(tmp_path, monkeypatch):
+    monkeypatch.setattr("lfds.nn.GraphClassifier.penalty", lambda _: torch.empty(2**60))
+    end = run_fold(tasks_for(tmp_path)[0], Place(tmp_path / "run"), lambda _: None)
+    assert end.reason.endswith("slots 4, batch_size 4; lower one of them")
 
 
 def test_checkpoints_are_written_when_patience_ends(tmp_path):

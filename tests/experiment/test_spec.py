@@ -18,6 +18,8 @@ def test_a_spec_is_frozen_and_survives_json():
     ("options", "said"),
     [
         ({"pools": ["lop"]}, "no pooling is called 'lop'; did you mean 'loop'"),
+        ({"pools": ["tgp:nothing"]}, r"^pool (must be tgp: and|'tgp:nothing' needs)"),
+        ({"pools": ["loop+loop"]}, "^pool names a structure twice"),
         ({"epoch": 3}, "no option is called 'epoch'; did you mean 'epochs'"),
         ({"preset": "papr"}, "no preset is called 'papr'; did you mean 'paper'"),
         ({"options": {"slot": 3}}, "no network has the option 'slot'; did you mean 'slots'"),

@@ -146,6 +146,19 @@ def test_overflow_is_told_apart_from_bad_input(pool):
         pool(torch.full((6, 4), 3e38), torch.zeros(6).long())
 
 
+@pytest.mark.plain
+@pytest.mark.filterwarnings("ignore")  # torch.jit says itself that it is on its way out
+def test_the_old_way_of_recording_is_refused_with_the_new_one(pool):
+    edges = lfds.nn.Edges.from_index(torch.tensor([[0, 1], [1, 0]]), 6)
+    network = lfds.nn.GraphClassifier(4, 2, lfds.nn.NetworkSettings(pool="max"))
+    ptr = torch.tensor([0, 3, 6])
+    for model, arguments in ((pool, (X,)), (network, (X, ptr, edges))):
+        with pytest.raises(RuntimeError, match=r"^torch.jit.trace cannot.*use torch\.export"):
+            torch.jit.trace(model.eval(), arguments)
+    recorded = torch.export.export(pool, (X,)).module()
+    torch.testing.assert_close(recorded(X), pool(X))
+
+
 def test_dtypes_that_differ(pool):
     with pytest.raises(TypeError, match=r"float64 and torch.float32.*pool\.to\(torch\.float64\)"):
         pool(X.double())

@@ -1,4 +1,5 @@
 import copy
+import warnings
 
 import pytest
 import torch
@@ -124,3 +125,40 @@ def test_what_does_not_fit_is_named():
         GraphClassifier(0, 3, NetworkSettings(pool="max"))
     with pytest.raises(ValueError, match="classes must be at least 1"):
         GraphClassifier(3, 0, NetworkSettings(pool="max"))
+
+
+@pytest.mark.parametrize("pool", ["max", "loop"])
+@pytest.mark.parametrize(
+    ("given", "own"),
+    [
+        (torch.float64, torch.float32),
+        (torch.float32, torch.float64),
+        (torch.bfloat16, torch.float32),
+    ],
+)
+def test_nodes_of_another_precision_are_refused_with_the_way_out(pool, given, own):
+    x, ptr, edges = drawn()
+    model = build(pool).to(own)
+    said = rf"^x must be of the dtype .* {own}, got {given}; .* x.to\({own}\) or model.to\({given}"
+    with pytest.raises(TypeError, match=said):
+        model(x.to(given), ptr, edges)
+    assert model(x.to(own), ptr, edges).dtype == own
+    assert model.to(given)(x.to(given), ptr, edges).dtype == given
+
+
+def test_autocast_brings_together_what_it_can():
+    x, ptr, edges = drawn()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert build("loop")(x.bfloat16(), ptr, edges).isfinite().all()
+        for nodes, model in ((x.double(), build("loop")), (x, build("loop").double())):
+            with pytest.raises(TypeError, match="x must be of the dtype"):
+                model(nodes, ptr, edges)
+
+
+def test_a_network_with_other_products_takes_what_they_take():
+    x, ptr, edges = drawn((6, 9))
+    model = build("max").eval()
+    expected = model(x, ptr, edges)
+    with warnings.catch_warnings(action="ignore"):  # torch.ao is on its way out
+        quantized = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear})
+    assert (quantized(x, ptr, edges) - expected).abs().max() < 0.5

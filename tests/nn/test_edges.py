@@ -51,6 +51,18 @@ def test_nodes_kept_are_the_submatrix(graph, bits):
     assert_close(dense(edges.columns), expected.T)
 
 
+@pytest.mark.parametrize("precision", [torch.float32, torch.float64, torch.float16])
+@pytest.mark.parametrize("integers", [torch.int32, torch.int64])
+def test_what_was_given_may_change_afterwards(precision, integers):
+    ptr, source = torch.tensor([0, 2, 2, 3], dtype=integers), torch.tensor([1, 2, 0]).to(integers)
+    weight = torch.tensor([1.0, 2.0, 3.0], dtype=precision)
+    edges = Edges.from_rows(ptr, source, weight)
+    for given_ in (ptr, source, weight):
+        given_.fill_(99)
+    assert dense(edges.rows).tolist() == [[0, 1, 2], [0, 0, 0], [3, 0, 0]]
+    assert torch.equal(dense(edges.columns), dense(edges.rows).T)
+
+
 def test_rows_of_a_batch_of_the_data_part():
     edges = Edges.from_rows(torch.tensor([0, 2, 2, 3]), torch.tensor([1, 2, 0], dtype=torch.int32))
     assert dense(edges.rows).tolist() == [[0, 1, 1], [0, 0, 0], [1, 0, 0]]

@@ -53,6 +53,28 @@ def test_value_gradients_and_statistics_are_those_of_the_parts(dtype, training, 
         assert_close(mine, theirs)
 
 
+@pytest.mark.parametrize("statistic", ["running_mean", "running_var"])
+@pytest.mark.parametrize("natively", [True, False])
+def test_statistics_changed_before_the_way_back_spoil_no_gradient(statistic, natively, monkeypatch):
+    if natively:
+        pytest.importorskip("numba")
+    monkeypatch.setattr("lfds.nn.fused.runs_natively", lambda _: natively)
+    x, edges = drawn(torch.float64, weighted=True)
+    layer = GraphLayer(5, 4).double().eval()
+    pull = torch.randn(7, 4, dtype=torch.float64)
+    x.requires_grad_()
+    weights = (x, layer.transforms.weight, layer.activation.norm.weight)
+    expected = torch.autograd.grad(layer(x, edges), weights, pull)
+    out = layer(x, edges)
+    getattr(layer.activation.norm, statistic).add_(3)
+    if natively:  # which keeps a copy
+        for mine, theirs in zip(torch.autograd.grad(out, weights, pull), expected, strict=True):
+            assert_close(mine, theirs)
+    else:  # as torch does it
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            torch.autograd.grad(out, weights, pull)
+
+
 def test_gradients_by_small_differences():
     x, edges = drawn(torch.float64, weighted=True)
     layer = GraphLayer(5, 4).double()

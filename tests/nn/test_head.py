@@ -43,6 +43,14 @@ def test_in_one_piece_it_is_what_its_layers_say(norm, training):
         assert_close(mine, theirs)
 
 
+def test_statistics_changed_before_the_way_back_are_noticed():
+    head = Head(10, 6, 3, dropout=0.0, norm=True).eval()
+    out = head(torch.randn(5, 10, requires_grad=True))
+    head.layers[1].norm.running_var.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+
+
 def test_dropped_values_pass_no_gradient_and_others_are_scaled_up():
     head = Head(4, 200, 1, dropout=0.5, norm=False).double()
     with torch.no_grad():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
+from lfds.nn import maximum
 from lfds.nn.maximum import _scattered_max, ragged_max, slot_max
 
 
@@ -51,6 +52,20 @@ def test_many_ties_in_low_precision(dtype):
     x = torch.ones(5000, 1, dtype=dtype, requires_grad=True)
     ragged_max(x, torch.tensor([0, 5000])).sum().backward()
     assert_close(x.grad, torch.full_like(x, 1 / 5000))
+
+
+@pytest.mark.parametrize("of", [torch.square, torch.negative], ids=["square", "linear"])
+@pytest.mark.parametrize(
+    "run",
+    [ragged_max, maximum._Eagerly.apply, torch.ops.lfds.ragged_max],
+    ids=["natively", "eagerly", "operator"],
+)
+def test_a_second_derivative_is_refused_in_words(run, of):
+    x = torch.randn(5, 3, requires_grad=True)
+    largest = of(run(x, torch.tensor([0, 2, 5]))).sum()
+    (pull,) = torch.autograd.grad(largest, x, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"^the maximum over each graph .*no second derivative"):
+        pull.sum().backward()
 
 
 def test_the_operator_is_well_formed():

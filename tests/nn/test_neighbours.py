@@ -52,6 +52,16 @@ def test_gradients_of_first_and_second_order():
     assert torch.autograd.gradgradcheck(call, (x, own))
 
 
+@pytest.mark.parametrize("with_own", [True, False])
+def test_transforms_of_torch_go_through(with_own):
+    x, own, along = torch.randn(3, 6, 4, dtype=torch.float64).unbind()
+    edges = some_edges()
+    call = lambda x: sum_of_neighbours(x, edges, own if with_own else None)  # noqa: E731
+    found, slope = torch.func.jvp(call, (x,), (along,))
+    assert_close(found, call(x))
+    assert_close(slope, sum_of_neighbours(along, edges))
+
+
 def test_columns_of_a_wider_matrix_and_gradients_that_are_expanded():
     wide = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
     own, sent = wide.chunk(2, dim=1)

@@ -231,7 +231,8 @@ class GraphSet:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the set to the folder ``path`` (safetensors and JSON), whole or not at all.
 
-        A set saved there before is replaced; a folder with anything else in it is refused.
+        A set saved there before is replaced; a folder with anything else in it, and a link, are
+        refused.
         """
         from lfds.data.storage import save
 

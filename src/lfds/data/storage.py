@@ -9,10 +9,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.soundness import check_finite, check_sound
-from lfds.data.whole_file import whole_folder
+from lfds.data.whole_file import check_nothing_is_lost, whole_folder
 
 _TENSORS = "graphs.safetensors"
 _SETTINGS = "graphs.json"
@@ -21,11 +21,13 @@ _NAMES = (
     "ptr", "x", "attributes", "labels", "y",
     "edge_ptr", "edge_dst", "edge_attributes", "edge_labels",
 )  # fmt: skip
+_OURS = frozenset((_TENSORS, _SETTINGS)).__contains__
 _COORDINATES = "coordinates"  # only where there are some: sets saved without them are read as ever
 
 
 def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     """Write ``graphs`` to the folder ``path``, whole or not at all."""
+    _check_replaceable(Path(path))
     tensors = {name: getattr(graphs, name).contiguous() for name in _NAMES}
     # A set whose features are its attributes holds them once, in memory and on disk.
     shared = graphs.x is graphs.attributes
@@ -41,7 +43,7 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         "provenance": dict(graphs.provenance),
         "features_are_attributes": shared,
     }
-    with whole_folder(Path(path), ours={_TENSORS, _SETTINGS}.__contains__) as folder:
+    with whole_folder(Path(path), ours=_OURS) as folder:
         try:
             save_file(tensors, folder / _TENSORS)
         except SafetensorError as error:  # what it makes of a full disk
@@ -49,6 +51,22 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         # safetensors makes it private; others may read what others may read of the rest.
         (folder / _TENSORS).chmod(0o644)
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
+
+
+def _check_replaceable(folder: Path) -> None:
+    """Raise if a set at ``folder`` would take the place of something that is no set."""
+    check_nothing_is_lost(folder, _OURS)
+    with reading(folder):
+        if not folder.exists() or not any(folder.iterdir()):
+            return
+    try:
+        _read_settings(folder / _SETTINGS)
+    except DataError as error:
+        raise DataError(
+            f"holds no set of graphs of lfds, for it has no {_SETTINGS} that says so, and is not "
+            "replaced by one; choose a new folder",
+            source=folder,
+        ) from error
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:

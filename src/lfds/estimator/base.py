@@ -39,6 +39,7 @@ from lfds.estimator.settings import (
     training_settings,
 )
 from lfds.experiment.objective import Objective
+from lfds.experiment.room import check_room
 from lfds.experiment.spec import CompareSpec, TrainingSettings
 from lfds.experiment.training import Progress
 from lfds.nn import GraphClassifier, NetworkSettings
@@ -222,9 +223,10 @@ class GraphEstimator(BaseEstimator, ABC):
         )
 
     def _plan(self, graphs: GraphSet, objective: Objective) -> Plan:
-        options = self._options()
+        options, network = self._options(), self._network()
+        check_room(network)  # now, and not after an hour of encoding
         return Plan(
-            network=self._network(),
+            network=network,
             training=training_settings(options),
             encoding=encoding_settings(options.encoding, graphs),
             objective=objective,

@@ -15,8 +15,10 @@ from lfds.data.graphset import GraphSet
 from lfds.estimator.parts import inner_parts
 from lfds.estimator.predictor import run
 from lfds.estimator.progress_bar import epochs_shown
+from lfds.experiment.errors import DivergedError
 from lfds.experiment.objective import Objective
 from lfds.experiment.passes import batches, train_pass
+from lfds.experiment.room import build_network, room_told
 from lfds.experiment.spec import TrainingSettings
 from lfds.experiment.training import Progress, Training
 from lfds.nn import GraphClassifier, NetworkSettings
@@ -142,17 +144,24 @@ def learn_more(
     encoded = encoder.transform(graphs, workers=plan.workers, progress=plan.progress)
     order = torch.Generator().manual_seed(seed_for(plan.seed, "estimator", "order", piece))
     rows = torch.randperm(len(encoded), generator=order)
-    with _own_randomness():
+    size = plan.training.batch_size
+    with _own_randomness(), room_told(network.settings, size):
         torch.manual_seed(seed_for(plan.seed, "estimator", "dropout", piece))
-        parts = batches(encoded, rows, plan.training.batch_size)
-        return train_pass(network, parts, optimizer, plan.objective)
+        parts = batches(encoded, rows, size)
+        try:
+            return train_pass(network, parts, optimizer, plan.objective)
+        except DivergedError as error:
+            raise DivergedError(
+                f"{error} in piece {piece + 1}; begin again with a lower learning rate than "
+                f"{plan.training.learning_rate}"
+            ) from None
 
 
 def fresh_network(features: int, outputs: int, plan: Plan) -> GraphClassifier:
     """Return a network that has learned nothing, by the seed of the plan."""
     with _own_randomness():
         torch.manual_seed(seed_for(plan.seed, "estimator", "weights"))
-        return GraphClassifier(features, outputs, plan.network)
+        return build_network(features, outputs, plan.network)
 
 
 def with_targets(graphs: GraphSet, y: Tensor) -> GraphSet:

@@ -10,6 +10,7 @@ from lfds.experiment.datasets import ReadyData, load_sets, make_ready
 from lfds.experiment.engine import Engine, engine_for
 from lfds.experiment.fold import Place, Step
 from lfds.experiment.given_splits import find_splits, follow_folds
+from lfds.experiment.room import check_room
 from lfds.experiment.spec import CompareSpec
 from lfds.experiment.task import Candidate, FoldTask
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
@@ -77,6 +78,8 @@ def compare(
         engine: Runs the folds; one made for ``workers`` when left out.
     """
     # Before anything is written: what cannot be run leaves no trace.
+    if engine is None:  # others may run the folds on other machines
+        check_networks(spec)
     sets = load_sets(spec, root)
     given = find_splits(spec, sets)
     spec = follow_folds(spec, given)
@@ -106,6 +109,13 @@ def compare(
             (engine or engine_for(workers)).run(open_tasks, place, watcher.step, end)
     records = tuple(known[task.key] for task in tasks)
     return Result(spec, records, _tables(spec, ready, records))
+
+
+def check_networks(spec: CompareSpec) -> None:
+    """Raise a SpecError if there is no room on this machine for a network of a comparison."""
+    for candidate in spec.candidates():
+        for pool in spec.pools:
+            check_room(candidate.network_for(pool))
 
 
 def tasks_of(spec: CompareSpec, ready: Sequence[ReadyData]) -> list[FoldTask]:

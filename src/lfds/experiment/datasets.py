@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import ceil, floor
 from pathlib import Path
 
 import numpy as np
@@ -142,10 +143,13 @@ def check_dealing(graphs: GraphSet, spec: CompareSpec) -> None:
         )
     # The largest test part leaves the least for validation.
     rest = len(graphs) - -(-len(graphs) // spec.folds)
-    if spec.protocol == "fair" and round(spec.validation * rest) < 1:
+    count = round(spec.validation * rest)
+    if spec.protocol == "fair" and not 0 < count < rest:
+        least, most = ceil(100 / rest) / 100, floor(100 * (rest - 1) / rest) / 100
         raise SpecError(
-            f"{graphs.name}: a share of {spec.validation} of {rest} graphs is none to choose on; "
-            f"use a larger --validation"
+            f"{graphs.name}: --validation {spec.validation} of the {rest} graphs that are not "
+            f"tested leaves none to {'choose' if count == 0 else 'train'} on; "
+            f"use a share from {least} to {most}"
         )
 
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from lfds.data.graphset import GraphSet
 from lfds.experiment.checkpoint import save_checkpoint
-from lfds.experiment.errors import DivergedError
+from lfds.experiment.errors import DivergedError, SpecError
 from lfds.experiment.memory import begin_peak
 from lfds.experiment.protocol import RUNS, Workshop, split_of
 from lfds.experiment.task import FoldTask
@@ -72,7 +72,7 @@ def run_fold(task: FoldTask, place: Place, tell: Callable[[Step], None]) -> Outc
             peak = begin_peak()
             end = RUNS[task.fold.protocol](task, graphs, split_of(task, graphs), workshop)
             return end.model_copy(update={"peak_memory": peak()})
-    except DivergedError as error:
+    except (DivergedError, SpecError) as error:
         return Failure(reason=str(error), traceback=traceback.format_exc())
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -18,6 +18,7 @@ from lfds.data.splits import Split, stratified_folds
 from lfds.experiment.checkpoint import restore_checkpoint, save_checkpoint
 from lfds.experiment.given_splits import saved_splits
 from lfds.experiment.passes import evaluate
+from lfds.experiment.room import build_network
 from lfds.experiment.task import FoldTask
 from lfds.experiment.training import Training
 from lfds.nn import GraphClassifier
@@ -151,7 +152,7 @@ def _trained(
     # Layers draw their first weights from torch's global generator: it is set here and, for
     # dropout, at the beginning of every epoch.
     torch.manual_seed(seed_for(which.seed, *scope, "weights"))
-    model = GraphClassifier(encoder.width, train.num_classes, candidate.network)
+    model = build_network(encoder.width, train.num_classes, candidate.network)
     training = Training(
         model,
         encoder.transform(train, cache=workshop.encodings),

@@ -216,5 +216,6 @@ def one_line(error: ValidationError, known: Mapping[str, Any]) -> str:
         return f"no option is called {where!r}; {nearest(where, known)}"
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":  # our own words, which name the value
-        return f"{where}: {message}" if where else message
+        named = not where or message.startswith(f"{where} ")
+        return message if named else f"{where}: {message}"
     return f"{where}: {message}, not {first['input']!r}"

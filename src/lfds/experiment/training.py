@@ -14,6 +14,7 @@ from lfds.experiment.errors import DivergedError
 from lfds.experiment.norm_statistics import measure_norms
 from lfds.experiment.objective import Classify, Objective
 from lfds.experiment.passes import batches, evaluate, train_pass
+from lfds.experiment.room import room_told
 from lfds.experiment.schedule import learning_rate
 from lfds.experiment.spec import TrainingSettings
 from lfds.nn import GraphClassifier
@@ -105,7 +106,8 @@ class Training:
         self.objective: Objective = Classify() if objective is None else objective
         self.progress = Progress()
         self.best: Weights = {}
-        self.averaged = Averaged(model, settings.averaging)
+        with room_told(model.settings):
+            self.averaged = Averaged(model, settings.averaging)
         rate, decay = settings.learning_rate, settings.weight_decay
         self.optimizer = torch.optim.AdamW(
             model.parameters(), lr=rate, weight_decay=decay, fused=True
@@ -118,7 +120,8 @@ class Training:
         """Train all epochs that are left, telling after each; fewer where patience ends."""
         while self._goes_on():
             begin = time.perf_counter()
-            self._epoch(self.progress.epochs)
+            with room_told(self.model.settings, self.settings.batch_size):
+                self._epoch(self.progress.epochs)
             self.progress.seconds += time.perf_counter() - begin
             after_epoch(self)
 

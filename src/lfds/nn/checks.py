@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lfds.nn.mode import values_may_be_read
+from lfds.nn.mode import autocasts, values_may_be_read
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 LOW_PRECISION = (torch.float16, torch.bfloat16)
@@ -53,8 +53,19 @@ def check_flag(name: str, value: Any) -> bool:
     return value
 
 
+def check_not_scripted() -> None:
+    """Nothing here is being recorded by ``torch.jit.trace``, which fixes the sizes of a batch."""
+    recorded: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    if recorded and not torch.onnx.is_in_onnx_export():
+        raise RuntimeError(
+            "torch.jit.trace cannot record lfds.nn, whose batches are ragged; "
+            "use torch.export.export(model, args), which can"
+        )
+
+
 def check_nodes(x: Tensor, dim: int = -2) -> None:
     """``x`` is a floating-point matrix with one row per node."""
+    check_not_scripted()
     if not isinstance(x, Tensor):
         raise TypeError(
             f"x must be a tensor [nodes, channels], got {type(x).__name__}; "
@@ -81,6 +92,21 @@ def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
             f"x must have {channels} channels, got {x.shape[1]} (shape {list(x.shape)}); "
             f"build the pooling with channels={x.shape[1]} or project x to {channels}"
         )
+
+
+def check_precision(x: Tensor, weight: Any) -> None:
+    """``x`` is of the dtype of a network's first weight, or autocast makes both the same.
+
+    Where products were replaced, by quantized ones for example, there may be no such tensor.
+    """
+    if not isinstance(weight, Tensor) or x.dtype == weight.dtype:
+        return
+    if autocasts(x) and torch.float64 not in (x.dtype, weight.dtype):  # which it leaves alone
+        return
+    raise TypeError(
+        f"x must be of the dtype of the network, {weight.dtype}, got {x.dtype}; "
+        f"convert one: x.to({weight.dtype}) or model.to({x.dtype})"
+    )
 
 
 def check_num_graphs(dim_size: Any) -> None:

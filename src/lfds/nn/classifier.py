@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lfds.nn.backbone import Backbone
-from lfds.nn.checks import check_features, check_ptr
+from lfds.nn.checks import check_features, check_precision, check_ptr
 from lfds.nn.edges import Edges
 from lfds.nn.head import Head
 from lfds.nn.maximum import ragged_max
@@ -62,6 +62,7 @@ class GraphClassifier(nn.Module):
     ) -> Float[Tensor, "boundaries-1 out_channels"]:
         """The vector of every graph that the head decides by."""
         check_features(x, self.features)
+        check_precision(x, self.base.layers[0].transforms.weight)
         check_ptr(ptr, x.shape[0])
         everything, last = self.base(x, edges)
         if self.pool.stands_alone:

@@ -48,6 +48,8 @@ class Edges(NamedTuple):
     ) -> "Edges":
         """Take the rows of a :class:`lfds.data.Batch`, its ``edge_ptr`` and ``edge_dst``.
 
+        All are copied: rows and columns go on to say the same, whatever becomes of the arguments.
+
         Args:
             ptr: Where the edges of each receiving node begin.
             source: The node each edge comes from.
@@ -56,8 +58,8 @@ class Edges(NamedTuple):
         num_nodes = ptr.shape[0] - 1
         weight = torch.ones(source.shape[0], device=ptr.device) if weight is None else weight
         check_edges(ptr, source, weight, num_nodes)
-        weight = weight if weight.dtype == torch.float64 else weight.float()
-        rows = Rows(ptr.int(), source.int(), weight)
+        precision = torch.float64 if weight.dtype == torch.float64 else torch.float32
+        rows = Rows(_copy(ptr, torch.int32), _copy(source, torch.int32), _copy(weight, precision))
         return Edges(rows, transposed(rows))
 
     @staticmethod
@@ -89,6 +91,10 @@ class Edges(NamedTuple):
         before = torch.cat([number.new_zeros(1), both.cumsum(0)])
         ptr = torch.cat([before[self.rows.ptr.long()][rows], before[-1:]])
         return Edges.from_rows(ptr, number[source[stays]], self.rows.weight[stays])
+
+
+def _copy(values: Tensor, dtype: torch.dtype) -> Tensor:
+    return values.to(dtype, copy=True)
 
 
 def transposed(rows: Rows) -> Rows:

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from lfds.nn.bags import Bags
 from lfds.nn.batch_norm import Norm, count_batch
+from lfds.nn.first_order import differentiable_once
 from lfds.nn.folded import can_fold, folded_layers
 from lfds.nn.layer_passes import Passes, TorchPasses
 from lfds.nn.mode import autocasts, is_traced, only_basic_operations, runs_natively
@@ -139,7 +139,7 @@ class _FusedLayers(torch.autograd.Function):
         return (x,) if len(outputs) == 1 else (torch.cat(outputs, dim=1), x)
 
     @staticmethod
-    @once_differentiable
+    @differentiable_once("a spatial layer of lfds.nn")
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
         count = len(ctx.norms)
         grad_all = grads[0] if len(grads) == 2 else None

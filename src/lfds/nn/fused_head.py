@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from lfds.nn.batch_norm import Norm, count_batch, normed
+from lfds.nn.first_order import differentiable_once
 
 # Tensors kept for the backward pass of each hidden layer.
 PER_LAYER = 9
@@ -76,7 +76,7 @@ class _Perceptron(torch.autograd.Function):
         return torch.addmm(bias, rows, weight.t())
 
     @staticmethod
-    @once_differentiable
+    @differentiable_once("the head of lfds.nn.GraphClassifier")
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         (grad,) = grads
         *saved, rows, weight = ctx.saved_tensors

@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from lfds.nn.first_order import no_second_derivative
 from lfds.nn.mode import only_basic_operations, runs_eagerly, runs_natively, working_dtype
 from lfds.nn.ragged import index_from_ptr
 
@@ -130,6 +131,10 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
     return torch.ops.lfds.ragged_max_backward(grad, *ctx.saved_tensors), None
 
 
+def _second_backward(ctx: Any, *_: Tensor) -> None:
+    raise no_second_derivative("the maximum over each graph of lfds.nn")
+
+
 class _Eagerly(torch.autograd.Function):
     """The same operator without torch's dispatcher, which costs more than a few small graphs."""
 
@@ -178,3 +183,4 @@ torch.library.impl("lfds::ragged_max_backward", "default", _ragged_max_backward)
 torch.library.register_fake("lfds::ragged_max", _ragged_max_shape)
 torch.library.register_fake("lfds::ragged_max_backward", _ragged_max_backward_shape)
 torch.library.register_autograd("lfds::ragged_max", _backward, setup_context=_keep)
+torch.library.register_autograd("lfds::ragged_max_backward", _second_backward)

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from lfds.nn.edges import Edges, Rows
-from lfds.nn.mode import is_traced, own_precision, working_dtype
+from lfds.nn.mode import is_traced, only_basic_operations, own_precision, working_dtype
 
 
 def sum_of_neighbours(
@@ -37,12 +37,19 @@ def sum_of_neighbours(
             f"edges are between {edges.num_nodes} nodes, but x has {x.shape[0]} rows; "
             "x and edges are not of the same batch"
         )
+    if only_basic_operations():
+        return _scattered_sum(x, edges, own)
     if is_traced():
         traced: Tensor = torch.ops.lfds.sum_of_neighbours(x, own, *edges.rows, *edges.columns)
         return traced
     matrices = (*edges.rows, *edges.columns)
     total: Tensor = _SumOfNeighbours.apply(x, own, *matrices)  # type: ignore[no-untyped-call]
     return total
+
+
+def _scattered_sum(x: Tensor, edges: Edges, own: Tensor | None) -> Tensor:
+    sent = x[edges.rows.column.long()] * edges.rows.weight.to(x.dtype)[:, None]
+    return (torch.zeros_like(x) if own is None else own).index_add(0, edges.target, sent)
 
 
 class _SumOfNeighbours(torch.autograd.Function):

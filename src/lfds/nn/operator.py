@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from lfds.nn.checks import check_ptr_values
+from lfds.nn.first_order import no_second_derivative
 from lfds.nn.mode import own_precision, runs_eagerly, working_dtype
 from lfds.nn.products import ragged_gram, ragged_matmul
 
@@ -268,11 +269,7 @@ def _backward(ctx: Any, grad: Tensor | None, *_: Tensor | None) -> Gradients:
 
 
 def _second_backward(ctx: Any, *_: Tensor) -> None:
-    raise RuntimeError(
-        "lfds.nn.distribute has no second derivative; a gradient penalty has to stop at its "
-        "output, or go through torch.func.grad, which takes the slow way: do not pass "
-        "create_graph=True"
-    )
+    raise no_second_derivative("lfds.nn.distribute")
 
 
 def _distribute_when_compiled(

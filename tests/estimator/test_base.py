@@ -202,7 +202,7 @@ def test_a_piece_that_diverges_says_which_and_the_way_out(way, monkeypatch):
     def diverged(*_):
         raise DivergedError(way)
 
-    monkeypatch.setattr("lfds.experiment.training.outputs_of", diverged)
+    monkeypatch.setattr("lfds.experiment.passes.outputs_of", diverged)
     said = f"^{way} in piece 2; begin again with a lower learning rate than 0.25$"
     with pytest.raises(DivergedError, match=said):
         made.partial_fit(graphs())

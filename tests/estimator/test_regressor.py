@@ -61,3 +61,8 @@ def test_the_largest_targets_that_are_taken_are_learned_and_judged():
     made = lfds.LFDSRegressor(**FAST).fit(graphs(), targets)
     assert np.isfinite(made.predict(graphs())).all()
     assert np.isfinite(made.score(graphs(), targets))
+
+
+def test_quantities_are_told_by_single_epochs():
+    assert lfds.LFDSRegressor(**FAST)._training().averaging == 0
+    assert lfds.LFDSClassifier(**FAST)._training().averaging > 0

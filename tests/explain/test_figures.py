@@ -42,7 +42,10 @@ def test_the_slot_with_the_largest_share_is_the_strongest(numbers):
     strongest = int(graph.shares[0][7].argmax())
     np.testing.assert_allclose(slots.get_facecolors()[strongest][:3], to_rgb(HIGH), atol=1e-6)
     dark = slots.get_facecolors()[:, 0]
-    assert (np.argsort(dark) == np.argsort(-graph.shares[0][7])).all()
+    # Colours come in steps, so that slots of nearly the same share may look alike.
+    by_share = dark[np.argsort(-graph.shares[0][7])]
+    assert (np.diff(by_share) >= 0).all()
+    assert len(np.unique(dark)) > 3
 
 
 def test_usage_bars_are_as_high_as_the_usage(numbers):

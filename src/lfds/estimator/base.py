@@ -227,7 +227,7 @@ class GraphEstimator(BaseEstimator, ABC):
         check_room(network)  # now, and not after an hour of encoding
         return Plan(
             network=network,
-            training=training_settings(options),
+            training=self._training(),
             encoding=encoding_settings(options.encoding, graphs),
             objective=objective,
             validation=options.validation,
@@ -240,6 +240,10 @@ class GraphEstimator(BaseEstimator, ABC):
     def _options(self) -> Options:
         """Look at what the constructor was given, which only stores it."""
         return Options.of(self.get_params(deep=False))
+
+    def _training(self) -> TrainingSettings:
+        """How it is fitted."""
+        return training_settings(self._options())
 
     def _network(self) -> NetworkSettings:
         return network_settings(self._options())

@@ -14,8 +14,9 @@ from lfds.estimator.amounts import amounts
 from lfds.estimator.base import GraphEstimator
 from lfds.estimator.graphs_in import Graphs
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
-from lfds.estimator.settings import network_settings
+from lfds.estimator.settings import network_settings, training_settings
 from lfds.experiment.objective import Objective, Regress
+from lfds.experiment.spec import TrainingSettings
 from lfds.nn import NetworkSettings
 
 
@@ -76,6 +77,11 @@ class LFDSRegressor(RegressorMixin, GraphEstimator):
 
     def _network(self) -> NetworkSettings:
         return network_settings(self._options(), {"head_dropout": 0.0})
+
+    def _training(self) -> TrainingSettings:
+        # A channel that hardly ever responds may be measured as one that never does. Where it
+        # responds after all it is blown up: a class may survive that, a quantity does not.
+        return training_settings(self._options()).model_copy(update={"averaging": 0.0})
 
     def _kinds(self, targets: Tensor) -> NDArray[np.integer]:
         return np.zeros(len(targets), dtype=np.int64)

@@ -165,7 +165,9 @@ class Training:
         self.averaged.take_in()
         number = min(MEASURED, len(self._train))
         spread = torch.linspace(0, len(self._train) - 1, number).long()
-        measure_norms(self.averaged.model, batches(self._train, spread, self.settings.batch_size))
+        # Few graphs at a time would be normed by themselves, and not as when they are judged.
+        size = max(32, self.settings.batch_size)
+        measure_norms(self.averaged.model, batches(self._train, spread, size))
 
     def _judged(self, score: float, loss: float) -> tuple[float, float]:
         if self._watched is None:

@@ -36,7 +36,14 @@ def test_a_spec_is_frozen_and_survives_json():
         ({"pools": []}, "pools: "),
         ({"pools": ["max", "max"]}, "pools names 'max' twice"),
         ({"data": ["DD", "DD"]}, "data names 'DD' twice"),
-        ({"encoding": {"structure": [{"kind": "nothing"}]}}, "encoding"),
+        ({"encoding": {"structure": [{"kind": "nothing"}]}}, "'kind' does not match .* 'rwse'"),
+        (
+            {"encoding": {"structure": [{"kind": "distances", "quantiles": 0}]}},
+            "distances.quantiles: .* greater than 0, not 0",
+        ),
+        ({"encoding": {"structur": []}}, "no setting is called 'structur'; did you mean"),
+        ({"encoding": "rws"}, "encoding.*'auto', not 'rws'"),
+        ({"folds": 1, "encoding": {"structure": [{"kind": "rwse", "steps": 0}]}}, "folds: "),
     ],
 )
 def test_what_is_wrong_is_one_line_with_the_way_out(options, said):

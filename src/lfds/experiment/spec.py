@@ -210,7 +210,10 @@ def nearest(name: str, known: Mapping[str, Any]) -> str:
 
 def one_line(error: ValidationError, known: Mapping[str, Any]) -> str:
     """Return what is wrong with some settings; ``known`` are the names there are."""
-    first = error.errors(include_url=False)[0]
+    errors = error.errors(include_url=False)
+    # A value that may be meant in several ways fails in each: tell where it came furthest.
+    ways = [way for way in errors if way["loc"][:1] == errors[0]["loc"][:1]]
+    first = max(ways, key=lambda way: (len(way["loc"]), way["type"] == "value_error"))
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         return f"no option is called {where!r}; {nearest(where, known)}"

@@ -23,10 +23,10 @@ from lfds.data import GraphSet, load_dataset, read_splits
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.splits import Split
 from lfds.experiment.averaging import Averaged
-from lfds.experiment.norm_statistics import measure_norms
+from lfds.experiment.norm_statistics import measure_norms, measured_rows
 from lfds.experiment.passes import batches, evaluate
 from lfds.experiment.spec import TrainingSettings
-from lfds.experiment.training import MEASURED, Training
+from lfds.experiment.training import Training
 from lfds.nn import GraphClassifier, NetworkSettings
 from lfds.seeds import seed_for
 
@@ -69,7 +69,7 @@ def fold(graphs: GraphSet, split: Split, epochs: int) -> dict[str, Curve]:
     settings = TrainingSettings(epochs=epochs, averaging=0.0)
     training = Training(model, train, None, settings, 0, scope)
     means = {kept: Averaged(model, kept) for kept in {variant.kept for variant in VARIANTS}}
-    spread = torch.linspace(0, len(train) - 1, min(MEASURED, len(train))).long()
+    rows = measured_rows(len(train), seed_for(0, *scope, "norms"))
     curves: dict[str, Curve] = {str(variant): [] for variant in VARIANTS}
 
     def after_epoch(_: Training) -> None:
@@ -78,7 +78,7 @@ def fold(graphs: GraphSet, split: Split, epochs: int) -> dict[str, Curve]:
         for variant in VARIANTS:
             judged = deepcopy(means[variant.kept].model)
             if variant.measured:
-                measure_norms(judged, batches(train, spread, settings.batch_size))
+                measure_norms(judged, batches(train, rows, settings.batch_size))
             curves[str(variant)].append([evaluate(judged, half, 64) for half in halves])
 
     training.run(after_epoch)

@@ -46,7 +46,7 @@ def restore_checkpoint(training: Training, path: Path, key: str) -> bool:
     training.model.load_state_dict(_under(_MODEL, tensors))
     _restore_moments(training, _under(_ADAM, tensors))
     training.best = _under(_BEST, tensors)
-    training.averaged.restore(_under(_MEAN, tensors))
+    training.averaged.restore(_under(_MEAN, tensors), progress.epochs)
     training.progress = progress
     return True
 

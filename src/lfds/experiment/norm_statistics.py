@@ -3,11 +3,24 @@
 from collections.abc import Iterable
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from lfds.data.batch import Batch
 from lfds.experiment.passes import outputs_of
 from lfds.nn import GraphClassifier
+
+# Graphs that are measured at most, and that it takes: a channel that responds in none of a few
+# graphs would be taken for one that never does, and blown up where it responds after all.
+MOST, FEWEST = 320, 32
+
+
+def measured_rows(count: int, seed: int) -> Tensor:
+    """Choose graphs to measure, of so many, in random order.
+
+    Sets are often sorted by class. A batch of one class would be normed by itself, and what parts
+    it from the other classes with it.
+    """
+    return torch.randperm(count, generator=torch.Generator().manual_seed(seed))[:MOST]
 
 
 def measure_norms(model: GraphClassifier, parts: Iterable[Batch]) -> None:
@@ -24,9 +37,11 @@ def measure_norms(model: GraphClassifier, parts: Iterable[Batch]) -> None:
         norm.reset_running_stats()
         norm.momentum = None  # the mean over all batches
         norm.train()
-    with torch.no_grad():
-        for batch in parts if norms else ():
-            outputs_of(model, batch)
-    for norm, pace in zip(norms, paces, strict=True):
-        norm.momentum = pace
-        norm.eval()
+    try:
+        with torch.no_grad():
+            for batch in parts if norms else ():
+                outputs_of(model, batch)
+    finally:
+        for norm, pace in zip(norms, paces, strict=True):
+            norm.momentum = pace
+            norm.eval()

@@ -11,7 +11,7 @@ from torch import Tensor
 from lfds.data.graphset import GraphSet
 from lfds.experiment.averaging import Averaged
 from lfds.experiment.errors import DivergedError
-from lfds.experiment.norm_statistics import measure_norms
+from lfds.experiment.norm_statistics import FEWEST, measure_norms, measured_rows
 from lfds.experiment.objective import Classify, Objective
 from lfds.experiment.passes import batches, evaluate, train_pass
 from lfds.experiment.room import room_told
@@ -19,9 +19,6 @@ from lfds.experiment.schedule import learning_rate
 from lfds.experiment.spec import TrainingSettings
 from lfds.nn import GraphClassifier
 from lfds.seeds import seed_for
-
-# Training graphs that batch norms are measured on: as good as all of 900 on DD.
-MEASURED = 320
 
 Weights = dict[str, Tensor]
 Scope = tuple[str | int, ...]
@@ -71,7 +68,7 @@ class Training:
     """A model on its way through the epochs.
 
     Watched graphs are judged, and the best weights kept, by the mean over the epochs that
-    ``settings.averaging`` asks for.
+    ``settings.averaging`` asks for; by single epochs where there are few graphs to train on.
 
     Every epoch draws its order and its dropout from streams of its own, named by ``scope``: what
     epoch 7 draws depends on nothing but its name, so that nothing random needs to be saved.
@@ -107,7 +104,7 @@ class Training:
         self.progress = Progress()
         self.best: Weights = {}
         with room_told(model.settings):
-            self.averaged = Averaged(model, settings.averaging)
+            self.averaged = Averaged(model, settings.averaging if len(train) >= FEWEST else 0.0)
         rate, decay = settings.learning_rate, settings.weight_decay
         self.optimizer = torch.optim.AdamW(
             model.parameters(), lr=rate, weight_decay=decay, fused=True
@@ -163,11 +160,10 @@ class Training:
         if self.averaged.model is self.model:
             return
         self.averaged.take_in()
-        number = min(MEASURED, len(self._train))
-        spread = torch.linspace(0, len(self._train) - 1, number).long()
+        rows = measured_rows(len(self._train), self._stream("norms", 0))
         # Few graphs at a time would be normed by themselves, and not as when they are judged.
-        size = max(32, self.settings.batch_size)
-        measure_norms(self.averaged.model, batches(self._train, spread, size))
+        size = max(FEWEST, self.settings.batch_size)
+        measure_norms(self.averaged.model, batches(self._train, rows, size))
 
     def _judged(self, score: float, loss: float) -> tuple[float, float]:
         if self._watched is None:

@@ -25,8 +25,11 @@ def after_epochs(kept, epochs=4):
 
 @pytest.mark.parametrize("kept", [0.5, 0.8])
 def test_the_mean_is_the_sum_it_is_said_to_be(kept):
-    averaged, seen = after_epochs(kept)
-    shares = [kept**3, *((1 - kept) * kept ** (3 - t) for t in (1, 2, 3))]
+    averaged, seen = after_epochs(kept, epochs=7)
+    shares = [1.0]
+    for epoch in range(2, 8):
+        pace = max(1 - kept, 1 / epoch)
+        shares = [share * (1 - pace) for share in shares] + [pace]
     assert sum(shares) == pytest.approx(1)
     for name, value in averaged.model.state_dict().items():
         if value.is_floating_point():
@@ -34,6 +37,12 @@ def test_the_mean_is_the_sum_it_is_said_to_be(kept):
             torch.testing.assert_close(value, expected)
         else:
             assert value == seen[-1][name]
+
+
+def test_at_first_it_is_the_plain_mean():
+    averaged, seen = after_epochs(0.8, epochs=4)
+    for name, value in averaged.model.named_parameters():
+        torch.testing.assert_close(value, sum(one[name] for one in seen) / 4)
 
 
 def test_without_averaging_it_is_the_model_itself():
@@ -63,7 +72,7 @@ def test_it_goes_on_from_where_it_was():
     trained = model()
     second = Averaged(trained, 0.8)
     assert second.state() == {}
-    second.restore({name: value.clone() for name, value in first.state().items()})
+    second.restore({name: value.clone() for name, value in first.state().items()}, 2)
     trained.load_state_dict(seen[0])
     second.take_in()
     first._trained.load_state_dict(seen[0])

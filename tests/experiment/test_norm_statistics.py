@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from lfds.data.encodings.encoder import Encoder
-from lfds.experiment.norm_statistics import measure_norms
+from lfds.experiment.norm_statistics import MOST, measure_norms, measured_rows
 from lfds.experiment.passes import batches
 from lfds.nn import Edges, GraphClassifier, NetworkSettings
 from tests.experiment.small import graphs
@@ -75,7 +75,9 @@ def test_batches_count_alike():
     torch.testing.assert_close(norm.running_mean, expected)
 
 
-@pytest.mark.parametrize("pool", ["max", "image", "learned-spectral", "topk"])
+@pytest.mark.parametrize(
+    "pool", ["max", "image", "learned-spectral", "topk", "diff", "sort", "gmt", "set-transformer"]
+)
 def test_weights_paces_and_the_generator_stay(pool):
     model, encoded = model_and_graphs(pool=pool)
     before = {name: value.clone() for name, value in model.named_parameters()}
@@ -88,3 +90,12 @@ def test_weights_paces_and_the_generator_stay(pool):
     assert all(torch.equal(value, before[name]) for name, value in model.named_parameters())
     assert [norm.momentum for norm in norms(model).values()] == paces
     assert not any(part.training for part in model.modules())
+
+
+@pytest.mark.parametrize("count", [1, 32, MOST, 900])
+def test_rows_are_some_of_all_in_no_order_and_always_the_same(count):
+    rows = measured_rows(count, 3)
+    assert len(rows.unique()) == len(rows) == min(count, MOST)
+    assert torch.equal(rows, measured_rows(count, 3))
+    assert count == 1 or not torch.equal(rows, rows.sort().values)
+    assert rows.max() < count

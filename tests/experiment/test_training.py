@@ -5,8 +5,9 @@ import torch
 
 from lfds.data.encodings.encoder import Encoder
 from lfds.experiment.errors import DivergedError
+from lfds.experiment.norm_statistics import measure_norms
 from lfds.experiment.objective import Regress
-from lfds.experiment.passes import evaluate
+from lfds.experiment.passes import batches, evaluate
 from lfds.experiment.spec import TrainingSettings
 from lfds.experiment.training import Training
 from lfds.nn import GraphClassifier, NetworkSettings
@@ -15,8 +16,8 @@ from tests.experiment.small import graphs
 SETTINGS = TrainingSettings(epochs=3, batch_size=4, learning_rate=0.01)
 
 
-def make(seed=0, scope=("test",), settings=SETTINGS, watched=None):
-    encoded = Encoder().fit(graphs()).transform(graphs())
+def make(seed=0, scope=("test",), settings=SETTINGS, watched=None, per_class=20):
+    encoded = Encoder().fit(graphs()).transform(graphs(per_class=per_class))
     torch.manual_seed(0)
     network = NetworkSettings(pool="loop", width=8, head_width=8, slots=4)
     model = GraphClassifier(encoded.x.shape[1], 2, network)
@@ -82,6 +83,29 @@ def test_the_norms_of_the_mean_know_graphs_of_which_nothing_was_dropped(monkeypa
     monkeypatch.setattr("lfds.experiment.training.measure_norms", lambda *_: None)
     unmeasured = trained(settings=once)
     assert unmeasured.progress.watched_loss != training.progress.watched_loss
+
+
+def test_graphs_sorted_by_class_are_measured_like_shuffled_ones():
+    """In their order, batches would be of one class each, and less spread than all together."""
+    training = trained(per_class=40)
+    model, graphs_ = training.averaged.model, training._train
+    found = statistics_of(model)
+    by_class = graphs_.y.argsort(stable=True)
+    training._train = graphs_[by_class.tolist()]
+    training._take_in()
+    torch.testing.assert_close(statistics_of(model), found, rtol=0.5, atol=0.1)
+    measure_norms(model, batches(training._train, torch.arange(len(graphs_)), 40))
+    assert not torch.allclose(statistics_of(model), found, rtol=0.5, atol=0.1)
+
+
+def statistics_of(model):
+    return model.head.layers[1].norm.running_var.clone()
+
+
+@pytest.mark.parametrize(("per_class", "means"), [(15, False), (16, True)])
+def test_few_graphs_are_judged_by_single_epochs(per_class, means):
+    training = make(per_class=per_class)
+    assert (training.averaged.model is not training.model) == means
 
 
 def test_the_best_epoch_is_kept_by_accuracy_then_loss_then_age():

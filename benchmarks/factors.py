@@ -46,6 +46,7 @@ def training(name: str, *values: Any) -> dict[str, dict[str, Any]]:
 BEFORE: dict[str, Any] = {
     "pools": ["loop"],
     "decay": "exponential",
+    "averaging": 0.0,
     "options": {"slots": 64, "counts": False},
 }
 # For each factor its values, as what is told a run beside the rest.

@@ -69,9 +69,10 @@ class Wish(BaseModel):
         for name in told.get("grid") or {}:
             fixed.pop(name, None)
             options.pop(name, None)
-        return _agrees(candidates[0].get("training", {}), fixed) and _agrees(
-            candidates[0].get("network", {}), options
-        )
+        training = candidates[0].get("training")
+        # Before there was averaging, each epoch stood for itself.
+        trained = {"averaging": 0.0, **training} if training else {}
+        return _agrees(trained, fixed) and _agrees(candidates[0].get("network", {}), options)
 
     def is_like(self, other: "Wish") -> bool:
         """Whether two runs agree in what a record spells out, and a spec only names."""

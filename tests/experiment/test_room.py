@@ -154,5 +154,7 @@ def test_memory_is_that_of_the_machine(monkeypatch):
     told = {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}
     monkeypatch.setattr(os, "sysconf", told.__getitem__)
     assert machine_memory() == 4_096_000
+    told["SC_PHYS_PAGES"] = -1
+    assert machine_memory() == inf
     monkeypatch.delattr(os, "sysconf")
     assert machine_memory() == inf

@@ -1,4 +1,4 @@
-"""The weights of an epoch blended with those of the epochs before, which judges and keeps best."""
+"""A moving mean of the weights over the epochs, which is judged and kept in their place."""
 
 from collections.abc import Mapping
 from copy import deepcopy

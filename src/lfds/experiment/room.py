@@ -73,9 +73,10 @@ def least_learned(settings: NetworkSettings) -> int:
 def machine_memory() -> float:
     """Return the bytes of memory of this machine; infinitely many where it does not tell."""
     try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError):
         return inf
+    return float(pages * size) if pages > 0 else inf  # -1 for a number that is not known
 
 
 def _as_usual(settings: NetworkSettings, name: str) -> NetworkSettings:

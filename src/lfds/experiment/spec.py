@@ -159,8 +159,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper": {
         "network": "paper",
         "protocol": "paper",
-        # The paper does not say how large the coordinates of the embedding are. Those of unit scale
-        # drown all else: on validation graphs of ENZYMES `max` has 43 with them and 65 with these.
+        # The paper does not say how large the coordinates of the embedding are. Those that gensim
+        # leaves drown all else; a tenth of them does not (docs/results.md).
         "encoding": EncodingSettings(structure=(DeepWalk(scale=0.1),)),
         # The paper names both ends of the learning rate, and not the way between them. Its head,
         # which is not normed, learns more where the rate is low for longer.

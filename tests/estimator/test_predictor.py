@@ -1,30 +1,16 @@
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch.testing import assert_close
 
 import lfds
 from lfds.estimator import predictor
-from lfds.estimator.predictor import one_way, predict, run, runs_of_nodes
+from lfds.estimator.predictor import one_way, predict, run
 from lfds.experiment.passes import outputs_of
 from tests.estimator.small import classifier, graphs
 
 
 def encoded():
     return classifier().encoder_.transform(graphs())
-
-
-@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20))
-def test_runs_hold_every_graph_once_and_few_nodes(sizes, most):
-    ptr = torch.tensor([0, *sizes]).cumsum(0)
-    runs = list(runs_of_nodes(ptr, most))
-    assert [k for run in runs for k in range(run.start, run.stop)] == list(range(len(sizes)))
-    for part in runs:
-        nodes = sum(sizes[part])
-        assert nodes <= most or part.stop - part.start == 1
-        if part.stop < len(sizes):  # no run ends before it must
-            assert nodes + sizes[part.stop] > most
 
 
 def test_it_says_what_the_network_says_in_evaluation():

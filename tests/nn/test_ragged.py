@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lfds.nn.ragged import index_from_ptr, ptr_from_index, ragged
+from lfds.nn.ragged import index_from_ptr, ptr_from_index, ragged, runs_of_nodes
 
 SIZES = st.lists(st.integers(0, 6), min_size=1, max_size=6)
 
@@ -45,3 +45,15 @@ def test_the_largest_index_counts_the_graphs():
     batch = ragged(torch.randn(2, 2), torch.tensor([3, 1], dtype=torch.int32))
     assert batch.ptr.tolist() == [0, 0, 1, 1, 2]
     assert ragged(torch.randn(0, 2), torch.zeros(0, dtype=torch.long)).ptr.tolist() == [0]
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20), st.integers(0, 3))
+def test_runs_hold_every_graph_once_and_few_nodes(sizes, most, each):
+    ptr = torch.tensor([0, *sizes]).cumsum(0)
+    runs = list(runs_of_nodes(ptr, most, each))
+    assert [k for run in runs for k in range(run.start, run.stop)] == list(range(len(sizes)))
+    for part in runs:
+        nodes = sum(size + each for size in sizes[part])
+        assert nodes <= most or part.stop - part.start == 1
+        if part.stop < len(sizes):  # no run ends before it must
+            assert nodes + sizes[part.stop] + each > most

@@ -27,11 +27,11 @@ from lfds.data.whole_file import write_whole
 from lfds.estimator.base import GraphEstimator
 from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
-from lfds.estimator.predictor import runs_of_nodes
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.nn import GraphClassifier
 from lfds.nn.backbone import GraphLayer
 from lfds.nn.maximum import ragged_max
+from lfds.nn.ragged import runs_of_nodes
 
 _MOST = 2**31 - 1
 # The file holds nodes x slots x channels numbers at once.

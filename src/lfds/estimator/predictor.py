@@ -1,8 +1,5 @@
 """What a network says of any number of graphs, a piece at a time."""
 
-from collections.abc import Iterator
-
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,6 +8,8 @@ from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
 from lfds.nn import Edges, GraphClassifier
 from lfds.nn.edges import Rows
+from lfds.nn.frozen import FrozenNetwork, Graphs, can_freeze
+from lfds.nn.ragged import runs_of_nodes
 
 # Encoded at once: features of more graphs than this would fill the memory before they are used.
 _NODES_OF_A_PIECE = 1 << 18
@@ -38,6 +37,12 @@ def predict(
 def run(network: GraphClassifier, encoded: GraphSet) -> Tensor:
     """Return the outputs for graphs that are encoded and small enough to be taken as a whole."""
     network.eval()
+    graphs = Graphs(encoded.x, encoded.ptr, encoded.edge_ptr, encoded.edge_dst)
+    if can_freeze(network, graphs):
+        said = FrozenNetwork(network)(graphs)
+        if said.isfinite().all():
+            return said
+        # The ordinary way tells what went wrong.
     found = [torch.empty(0, network.classes)]
     with torch.inference_mode():
         for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
@@ -55,18 +60,3 @@ def one_way(batch: Batch) -> Edges:
     ones = torch.ones(len(batch.edge_dst))
     rows = Rows(batch.edge_ptr.int(), batch.edge_dst.int(), ones)
     return Edges(rows, rows)
-
-
-def runs_of_nodes(ptr: Tensor, most: int) -> Iterator[slice]:
-    """Cut graphs into runs of at most ``most`` nodes; a graph that is larger stands alone.
-
-    >>> list(runs_of_nodes(torch.tensor([0, 2, 3, 9, 10]), 4))
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
-    """
-    ends = ptr.numpy()
-    start, count = 0, len(ends) - 1
-    while start < count:
-        stop = int(np.searchsorted(ends, ends[start] + most, side="right")) - 1
-        stop = min(max(stop, start + 1), count)
-        yield slice(start, stop)
-        start = stop

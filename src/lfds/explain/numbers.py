@@ -8,13 +8,13 @@ from torch import Tensor
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
 from lfds.estimator.meaning import AmountMeaning, ClassMeaning
-from lfds.estimator.predictor import runs_of_nodes
 from lfds.explain.known import predictions
 from lfds.explain.layout import fitted, lay_out
 from lfds.explain.looking import latent_pools, look
 from lfds.explain.record import AtlasNumbers, Floats, GraphView, PoolView, Whole, deciding
 from lfds.explain.structures import draw
 from lfds.nn import GraphClassifier, LFDSPool
+from lfds.nn.ragged import runs_of_nodes
 
 _NODES_OF_A_PIECE = 1 << 18
 _NODES_OF_A_BATCH = 2048

@@ -37,11 +37,16 @@ def runs_natively(tensor: Tensor) -> bool:
 
     torch shares large work out among its threads where it has several.
     """
+    little = tensor.numel() <= LITTLE or torch.get_num_threads() == 1
+    return little and has_kernels_for(tensor)
+
+
+def has_kernels_for(tensor: Tensor) -> bool:
+    """Whether :mod:`lfds.native` is there, and works on such values."""
     return (
         native.installed()
         and tensor.device.type == "cpu"
         and tensor.dtype in (torch.float32, torch.float64)
-        and (tensor.numel() <= LITTLE or torch.get_num_threads() == 1)
     )
 
 

@@ -129,7 +129,7 @@ def place_and_weigh(
     blind = pad(anchors, (0, 4)).to(working_dtype(x))
     received = place(Ragged(more, ptr, order), blind, "sum", low_memory)
     total, mass = received[:, :, : x.shape[1]], received[:, :, x.shape[1]]
-    return _divided(total, mass, ptr, reduction).to(x.dtype), mass.to(x.dtype)
+    return divided(total, mass, ptr, reduction).to(x.dtype), mass.to(x.dtype)
 
 
 def _distribute_plainly(x: Tensor, anchors: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
@@ -137,10 +137,11 @@ def _distribute_plainly(x: Tensor, anchors: Tensor, ptr: Tensor, reduction: Redu
     share = shares(x, anchors, ptr)
     placed = (share[:, :, None] * x[:, None, :]).flatten(1)
     total = _sum_by_graph(placed, ptr).view(-1, share.shape[1], x.shape[1])
-    return _divided(total, _sum_by_graph(share, ptr), ptr, reduction)
+    return divided(total, _sum_by_graph(share, ptr), ptr, reduction)
 
 
-def _divided(total: Tensor, mass: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
+def divided(total: Tensor, mass: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
+    """Divide what slots received by what the reduction says."""
     if reduction == "mean":
         return total / ptr.diff().clamp(min=1)[:, None, None]
     if reduction == "mass":

@@ -4,8 +4,10 @@ There is no padding anywhere in ``lfds``: a batch is ``x`` [nodes, channels] wit
 [graphs + 1], and the nodes of graph ``g`` are the rows ``ptr[g]`` to ``ptr[g + 1]``.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -99,3 +101,23 @@ def index_from_ptr(ptr: Int[Tensor, "boundaries"], num_nodes: int) -> Int[Tensor
     if only_basic_operations():
         return (nodes[:, None] >= ptr[1:]).sum(dim=1)
     return torch.searchsorted(ptr, nodes, right=True) - 1
+
+
+def runs_of_nodes(ptr: Int[Tensor, "boundaries"], most: int, each: int = 0) -> Iterator[slice]:
+    """Cut graphs into runs of at most ``most`` nodes; a graph that is larger stands alone.
+
+    Args:
+        ptr: Where each graph begins.
+        most: How many nodes.
+        each: What every graph counts beside its nodes.
+
+    >>> list(runs_of_nodes(torch.tensor([0, 2, 3, 9, 10]), 4))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    ends = ptr.numpy() + each * np.arange(len(ptr))
+    start, count = 0, len(ends) - 1
+    while start < count:
+        stop = int(np.searchsorted(ends, ends[start] + most, side="right")) - 1
+        stop = min(max(stop, start + 1), count)
+        yield slice(start, stop)
+        start = stop

@@ -89,7 +89,8 @@ class AttributeColumns(BaseModel):
         """Return ``[nodes, a]``, standardised."""
         _need_columns(attributes, len(self.means), "attributes")
         mean, scale = torch.tensor([self.means, self.scales], dtype=torch.float64)
-        standard: Tensor = (attributes.to(torch.float64) - mean) / scale
+        # In place: memory that is new to the process costs more than the arithmetic.
+        standard = attributes.to(torch.float64, copy=True).sub_(mean).div_(scale)
         return standard.to(torch.float32)
 
 

@@ -1,0 +1,83 @@
+"""The network of the comparison once nothing is learned any more."""
+
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from lfds.nn.backbone import GraphLayer
+from lfds.nn.classifier import GraphClassifier
+from lfds.nn.frozen.graphs import Graphs
+from lfds.nn.frozen.head import FrozenHead
+from lfds.nn.frozen.latent import FrozenPool
+from lfds.nn.frozen.layer import FrozenLayer
+from lfds.nn.fused import can_fuse
+from lfds.nn.mode import has_kernels_for
+from lfds.nn.ragged import runs_of_nodes
+from lfds.nn.readout import LatentReadout
+from lfds.nn.structures.spatial import SpatialLayer
+
+# Nodes and slots through the network at once: enough to forget what a call costs, few enough for
+# all that is known of them to stay in the cache.
+AT_ONCE = 2048
+
+
+def can_freeze(network: GraphClassifier, graphs: Graphs) -> bool:
+    """Whether a network may be frozen to read these graphs: where it pools on latent structures.
+
+    Native kernels are needed, and graphs that are not so large that several threads would help.
+    """
+    if network.training or graphs.num_graphs == 0 or not isinstance(network.pool, LatentReadout):
+        return False
+    layers = [
+        *network.base.layers,
+        *(layer for pool in network.pool.pools for layer in pool.layers),
+    ]
+    products = [
+        layer.transforms for layer in layers if isinstance(layer, GraphLayer | SpatialLayer)
+    ]
+    return (
+        has_kernels_for(graphs.x)
+        and can_fuse(graphs.x, *products, *list(network.head.layers)[::3])
+        and all(product.weight.dtype == graphs.x.dtype for product in products)
+        and (torch.get_num_threads() == 1 or int(graphs.ptr.diff().max()) <= AT_ONCE)
+    )
+
+
+@final
+class FrozenNetwork:
+    """A :class:`GraphClassifier` that pools on latent structures, as it is now.
+
+    Args:
+        network: What was learned; later changes to it go unnoticed.
+    """
+
+    def __init__(self, network: GraphClassifier) -> None:
+        assert isinstance(network.pool, LatentReadout)
+        pools = network.pool.pools
+        self.slots = max(pool.structure.num_slots for pool in pools)
+        self.layers = [
+            FrozenLayer(layer.transforms.weight, layer.activation.norm)
+            for layer in network.base.layers
+        ]
+        most = max(1, AT_ONCE // self.slots)
+        self.pools = [FrozenPool(pool, most) for pool in pools]
+        self.head = FrozenHead(network.head)
+
+    def __call__(self, graphs: Graphs) -> Float[Tensor, "graphs outputs"]:
+        """Return what the network says of each graph."""
+        parts = runs_of_nodes(graphs.ptr, AT_ONCE, each=self.slots)
+        with torch.inference_mode():
+            vectors = torch.cat([self._represent(graphs.run(part)) for part in parts])
+            outputs = self.head(vectors)
+        return outputs.clone()  # made outside, it is a tensor as any other
+
+    def _represent(self, graphs: Graphs) -> Tensor:
+        vectors = []
+        for layer in self.layers:
+            x, largest = layer(graphs)
+            graphs = graphs._replace(x=x)
+            vectors.append(largest)
+        vectors += [pool(graphs, largest) for pool in self.pools]
+        return torch.cat(vectors, dim=1)

@@ -4,12 +4,13 @@ Run: python -m benchmarks.factors DATA RUN [DATASET ...]
 Goes on with the comparisons in the folder RUN, on the datasets of the folder DATA and the splits
 beside them; keeps what is needed of the records in results/factors/validation.jsonl, and writes the
 tables of docs/factors.md.
-With --as-it-is nothing is run: what was kept is shown.
+With --as-it-is nothing is run: what was kept is shown. The study "before" is what was kept of it.
 """
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from lfds.results.record import Record
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "results" / "factors" / "validation.jsonl"
 PAGE = ROOT / "docs" / "factors.md"
-EPOCHS = {"ENZYMES": 40}
+EPOCHS = {"ENZYMES": 40, "PROTEINS": 15}
 # The mean over the last epochs: a best epoch is chosen, and so looks better than it is.
 LAST = 5
 
@@ -42,59 +43,94 @@ def training(name: str, *values: Any) -> dict[str, dict[str, Any]]:
     return {str(value): {name: value} for value in values}
 
 
-# How the library came before these tables were read.
-BEFORE: dict[str, Any] = {
-    "pools": ["loop"],
-    "decay": "exponential",
-    "averaging": 0.0,
-    "options": {"slots": 64, "counts": False},
-}
-# For each factor its values, as what is told a run beside the rest.
-FACTORS: dict[str, Mapping[str, dict[str, Any]]] = {
-    "decay": training("decay", "cosine", "linear"),
-    "slots": option("slots", 16),
-    "linear decay, and": {
-        "16 slots": {"decay": "linear", "options": {"slots": 16}},
-        "counts": {"decay": "linear", "options": {"counts": True}},
-        "16 slots, counts": {"decay": "linear", "options": {"slots": 16, "counts": True}},
-        "16 slots, no node dropout": {
-            "decay": "linear",
-            "options": {"slots": 16, "node_dropout": 0.0},
+class Study(NamedTuple):
+    """What is run beside what.
+
+    Attributes:
+        base: What all runs are told.
+        factors: For each factor its values, as what a run is told beside the base.
+    """
+
+    base: dict[str, Any]
+    factors: Mapping[str, Mapping[str, dict[str, Any]]]
+
+
+def pooling(*names: str) -> dict[str, dict[str, Any]]:
+    return {name: {"pools": [name]} for name in names}
+
+
+STUDIES = {
+    # How the library came before these tables were read.
+    "before": Study(
+        {
+            "pools": ["loop"],
+            "decay": "exponential",
+            "averaging": 0.0,
+            "options": {"slots": 64, "counts": False},
         },
-        "max": {"decay": "linear", "pools": ["max"]},
-    },
-    "node dropout": option("node_dropout", 0.0, 0.4),
-    "counts": option("counts", True),
-    "learning rate": training("learning_rate", 0.01, 0.002),
-    "batch size": training("batch_size", 16, 64),
-    "reduction": option("reduction", "sum", "mass"),
-    "encoding beside labels and attributes": {
-        "rwse": embedded("rwse"),
-        "deepwalk": embedded("deepwalk"),
-        "laplacian": embedded("laplacian"),
-        "netmf": embedded("netmf"),
-        "distances": embedded("distances"),
-    },
-    "slot dropout": option("slot_dropout", 0.4),
-    "blend with the maximum": option("blend", True),
-    "readout": option("readout", "max+mean"),
-    "head dropout": option("head_dropout", 0.25),
-    "normed head": option("head_norm", False),
-    "weight decay": training("weight_decay", 0.1),
-    "depth": option("depth", 1, 3),
-    "anchors": option("anchors", "generated", "mixture"),
-    "pooling": {
-        pool: {"pools": [pool]}
-        for pool in (
-            *("max", "max+mean", "image", "array", "sequence", "learned-spatial"),
-            *("learned-spectral", "loop+image"),
-        )
-    },
-    "learned adjacency": {
-        "as it is": {"pools": ["learned-spatial"], "options": {"normalized_adjacency": False}}
-    },
-    "epochs": {"twice as many": {"epochs": 2}},
-    "many slots": option("slots", 128, 256),
+        {
+            "decay": training("decay", "cosine", "linear"),
+            "slots": option("slots", 16),
+            "linear decay, and": {
+                "16 slots": {"decay": "linear", "options": {"slots": 16}},
+                "counts": {"decay": "linear", "options": {"counts": True}},
+                "16 slots, counts": {"decay": "linear", "options": {"slots": 16, "counts": True}},
+                "16 slots, no node dropout": {
+                    "decay": "linear",
+                    "options": {"slots": 16, "node_dropout": 0.0},
+                },
+                "max": {"decay": "linear", "pools": ["max"]},
+            },
+            "node dropout": option("node_dropout", 0.0),
+            "pooling": pooling("max", "max+mean", "image", "array"),
+        },
+    ),
+    # How it came of them.
+    "now": Study(
+        {
+            "pools": ["loop"],
+            "decay": "linear",
+            "averaging": 0.8,
+            "options": {"slots": 16, "counts": True},
+        },
+        {
+            "encoding beside labels and attributes": {
+                "rwse": embedded("rwse"),
+                "distances": embedded("distances"),
+                "laplacian": embedded("laplacian"),
+                "netmf": embedded("netmf"),
+                "deepwalk": embedded("deepwalk"),
+            },
+            "reduction": option("reduction", "sum", "mass"),
+            "node dropout": option("node_dropout", 0.0, 0.4),
+            "batch size": training("batch_size", 16, 64),
+            "depth": option("depth", 1, 3),
+            "slots": option("slots", 32, 64),
+            "anchors": option("anchors", "generated", "mixture"),
+            "slot dropout": option("slot_dropout", 0.4),
+            "blend with the maximum": option("blend", True),
+            "readout": option("readout", "max+mean"),
+            "counts": option("counts", False),
+            "head dropout": option("head_dropout", 0.25),
+            "normed head": option("head_norm", False),
+            "weight decay": training("weight_decay", 0.0, 0.1),
+            "learning rate": training("learning_rate", 0.01, 0.002),
+            "decay": training("decay", "exponential", "cosine"),
+            "weights": {"of single epochs": {"averaging": 0.0}},
+            "pooling": pooling(
+                *("max", "max+mean", "image", "array", "sequence", "learned-spatial"),
+                *("learned-spectral", "loop+image"),
+            ),
+            "learned adjacency": {
+                "as it is": {
+                    "pools": ["learned-spatial"],
+                    "options": {"normalized_adjacency": False},
+                }
+            },
+            "epochs": {"twice as many": {"epochs": 2}},
+            "many slots": option("slots", 128, 256),
+        },
+    ),
 }
 
 
@@ -102,27 +138,27 @@ class Run(NamedTuple):
     """A value of a factor, on a dataset."""
 
     dataset: str
+    study: str
     factor: str
     value: str
 
     def spec(self, data: Path) -> CompareSpec:
-        told = dict(FACTORS[self.factor][self.value]) if self.factor else {}
+        base, factors = STUDIES[self.study]
+        told = dict(factors[self.factor][self.value]) if self.factor else {}
         epochs = round(EPOCHS[self.dataset] * told.pop("epochs", 1))
         given = {
             "data": [self.dataset],
             "epochs": epochs,
             "splits": [str(data / "splits" / "fair")],
         }
-        return make_spec(
-            {**BEFORE, **given, **told, "options": {**BEFORE["options"], **told.get("options", {})}}
-        )
+        options = {**base["options"], **told.pop("options", {})}
+        return make_spec({**base, **given, **told, "options": options})
 
 
-def runs(datasets: Sequence[str]) -> Iterator[Run]:
-    for dataset in datasets:
-        yield Run(dataset, "", "")
-        for factor, values in FACTORS.items():
-            yield from (Run(dataset, factor, value) for value in values)
+def runs(dataset: str, study: str) -> Iterator[Run]:
+    yield Run(dataset, study, "", "")
+    for factor, values in STUDIES[study].factors.items():
+        yield from (Run(dataset, study, factor, value) for value in values)
 
 
 def seen(record: Record) -> tuple[float, float] | None:
@@ -145,7 +181,7 @@ def run_and_keep(run: Run, data: Path, folder: Path) -> None:
 def kept() -> dict[Run, dict[str, Any]]:
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     rows = map(json.loads, lines)
-    return {Run(row["dataset"], row["factor"], row["value"]): row for row in rows}
+    return {Run(*(row[part] for part in Run._fields)): row for row in rows}
 
 
 def cells(row: Mapping[str, Any], base: Mapping[str, Any]) -> str:
@@ -157,14 +193,14 @@ def cells(row: Mapping[str, Any], base: Mapping[str, Any]) -> str:
     return f"{last:.1f} | {best:.1f} | {shown} | {row['seconds']:.0f}"
 
 
-def table(dataset: str, rows: Mapping[Run, Mapping[str, Any]]) -> str:
-    base = rows[Run(dataset, "", "")]
+def table(dataset: str, study: str, rows: Mapping[Run, Mapping[str, Any]]) -> str:
+    base = rows[Run(dataset, study, "", "")]
     lines = [
         "| factor | value | last epochs | best epoch | gain, last epochs | s |",
         "|---|---|--:|--:|--:|--:|",
-        f"| as it came | | {cells(base, base)} |",
+        f"| as it {'comes' if study == 'now' else 'came'} | | {cells(base, base)} |",
     ]
-    for run in runs([dataset]):
+    for run in runs(dataset, study):
         if run in rows and run.factor:
             lines.append(f"| {run.factor} | {run.value} | {cells(rows[run], base)} |")
     return "\n".join(lines)
@@ -173,9 +209,9 @@ def table(dataset: str, rows: Mapping[Run, Mapping[str, Any]]) -> str:
 def write_page(rows: Mapping[Run, Mapping[str, Any]]) -> None:
     """Put the tables between the marks of the page."""
     text = PAGE.read_text()
-    for dataset in EPOCHS:
-        if Run(dataset, "", "") in rows:
-            text = between_marks(text, dataset, table(dataset, rows))
+    for dataset, study in product(EPOCHS, STUDIES):
+        if Run(dataset, study, "", "") in rows:
+            text = between_marks(text, f"{dataset}, {study}", table(dataset, study, rows))
     PAGE.write_text(text)
 
 
@@ -196,9 +232,10 @@ def main() -> None:
     if unknown := set(told.datasets) - set(EPOCHS):
         parser.error(f"no epochs are set for {', '.join(unknown)}; known are {', '.join(EPOCHS)}")
     KEPT.parent.mkdir(parents=True, exist_ok=True)
-    for run in () if told.as_it_is else runs(told.datasets):
-        if run not in kept():
-            run_and_keep(run, told.data, told.run)
+    for dataset in () if told.as_it_is else told.datasets:
+        for run in runs(dataset, "now"):
+            if run not in kept():
+                run_and_keep(run, told.data, told.run)
     write_page(kept())
 
 

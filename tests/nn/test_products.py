@@ -4,7 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lfds.nn.products import ragged_gram, ragged_matmul, takes_grouped
+from lfds import native
+from lfds.nn import products
+from lfds.nn.products import ragged_gram, ragged_matmul, rows_at_once, takes_grouped
 
 SIZES = st.lists(st.integers(0, 6), min_size=1, max_size=5)
 WIDTHS = st.integers(1, 9)
@@ -13,6 +15,17 @@ DTYPES = st.sampled_from([torch.float32, torch.float64])
 
 def boundaries(sizes):
     return torch.tensor([0, *sizes]).cumsum(0)
+
+
+@pytest.fixture(params=["native", "torch"], autouse=True)
+def way(request):
+    """Every product by kernels and, without them, by torch."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "torch":
+            patch.setattr(native, "installed", lambda: False)
+        elif not native.installed():
+            pytest.skip("needs numba")
+        yield request.param
 
 
 @given(sizes=SIZES, rows=WIDTHS, columns=WIDTHS, dtype=DTYPES)
@@ -54,3 +67,33 @@ def test_the_fast_route_is_left_where_grouped_mm_would_refuse(operand):
     good = torch.randn(operand.shape[-2], 8, dtype=operand.dtype)
     if operand.dim() == 2:
         ragged_gram(operand, good, torch.tensor([0, len(operand)]))
+
+
+@pytest.mark.parametrize(
+    ("a", "other", "taken"),
+    [
+        (torch.randn(5, 6), torch.randn(5, 3), True),
+        (torch.randn(5, 6).double(), torch.randn(5, 3).double(), True),
+        (torch.randn(5, 6), torch.randn(5, 3).double(), False),
+        (torch.randn(6, 5).t(), torch.randn(5, 3), False),
+        (torch.randn(5, 6), torch.randn(3, 5).t(), False),
+        (torch.randn(0, 6), torch.randn(0, 3), False),
+        (torch.randn(5, 6).half(), torch.randn(5, 3).half(), False),
+    ],
+)
+def test_kernels_take_what_lies_in_a_row(a, other, taken, way):
+    assert products._fit_native(a, other) == (taken and way == "native")
+
+
+def test_products_are_too_small_for_threads_of_blas(way, monkeypatch):
+    assert rows_at_once(64 * 64) * 64 * 64 <= products.MOST
+    monkeypatch.setattr("lfds.native.products.gram", lambda *_: pytest.fail("too large"))
+    wide = torch.randn(3, 256)
+    gram = ragged_gram(wide, wide, torch.tensor([0, 3]))
+    assert_close(gram[0], wide.T @ wide, rtol=1e-4, atol=1e-4)
+
+
+def test_a_tensor_that_learns_is_multiplied_too():
+    a = torch.randn(5, 4, requires_grad=True)
+    with torch.no_grad():  # as inside of an operator
+        assert_close(ragged_gram(a, a, torch.tensor([0, 5])), (a.T @ a)[None])

@@ -1,15 +1,23 @@
 """The two matrix products over a ragged batch, close to the speed of one plain product.
 
+Native kernels call BLAS for one graph after the other, where they are to be had.  Else
 ``torch.nn.functional.grouped_mm`` runs all graphs in one call, but on the CPU takes only float32
 whose rows are multiples of 16 bytes.  Everything else, accelerators included, goes through a loop
 of ordinary products: slower on many small graphs, and right for any dtype, width and device.
-Neither knows autograd: they are the inside of operators that bring their own backward.
+None of them knows autograd: they are the inside of operators that bring their own backward.
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
+
+from lfds.nn.mode import runs_natively
+
+# Multiplications for which OpenBLAS starts no threads.
+MOST = 2**18
+# Rows of a product below which calling BLAS costs more than what it does.
+FEWEST = 16
 
 
 def ragged_gram(
@@ -22,13 +30,21 @@ def ragged_gram(
     .. math::
         \mathbf{Y}_g = \mathbf{A}_g^\top \mathbf{B}_g
     """
+    most = rows_at_once(a.shape[1] * b.shape[1])
+    if most >= FEWEST and _fit_native(a, b):
+        from lfds.native.products import gram
+
+        sums = a.new_empty(ptr.shape[0] - 1, a.shape[1], b.shape[1])
+        first, second, bounds, out = (part.detach().numpy() for part in (a, b, ptr, sums))
+        gram(first, second, bounds, most, out)
+        return sums
     if takes_grouped(a, b):
         return F.grouped_mm(a.t(), b, offs=_ends(ptr))
     sizes = ptr.diff().tolist()
-    out = a.new_empty(len(sizes), a.shape[1], b.shape[1])
-    for one, other, result in zip(a.split(sizes), b.split(sizes), out.unbind(), strict=True):
+    sums = a.new_empty(len(sizes), a.shape[1], b.shape[1])
+    for one, other, result in zip(a.split(sizes), b.split(sizes), sums.unbind(), strict=True):
         torch.mm(one.t(), other, out=result)
-    return out
+    return sums
 
 
 def ragged_matmul(
@@ -41,15 +57,36 @@ def ragged_matmul(
     .. math::
         \mathbf{z}_i = \mathbf{a}_i \mathbf{M}_{g(i)}
     """
+    most = rows_at_once(matrices.shape[1] * matrices.shape[2])
+    turned = matrices.mT.is_contiguous()
+    if most >= FEWEST and _fit_native(a, matrices.mT if turned else matrices):
+        from lfds.native.products import multiply, multiply_transposed
+
+        rows = a.new_empty(a.shape[0], matrices.shape[2])
+        laid = matrices.mT if turned else matrices
+        first, second, bounds, out = (part.detach().numpy() for part in (a, laid, ptr, rows))
+        (multiply_transposed if turned else multiply)(first, second, bounds, most, out)
+        return rows
     if takes_grouped(a, matrices):
         return F.grouped_mm(a, matrices, offs=_ends(ptr))
     sizes = ptr.diff().tolist()
-    out = a.new_empty(a.shape[0], matrices.shape[2])
-    for rows, matrix, result in zip(
-        a.split(sizes), matrices.unbind(), out.split(sizes), strict=True
+    rows = a.new_empty(a.shape[0], matrices.shape[2])
+    for part, matrix, result in zip(
+        a.split(sizes), matrices.unbind(), rows.split(sizes), strict=True
     ):
-        torch.mm(rows, matrix, out=result)
-    return out
+        torch.mm(part, matrix, out=result)
+    return rows
+
+
+def rows_at_once(size: int) -> int:
+    """Rows that BLAS may multiply with so large a matrix before it starts threads of its own."""
+    return MOST // max(size, 1)
+
+
+def _fit_native(a: Tensor, other: Tensor) -> bool:
+    """Whether kernels can multiply these: values of one kind that lie in a row."""
+    fit = a.dtype == other.dtype and a.is_contiguous() and other.is_contiguous()
+    return fit and other.numel() > 0 and a.numel() > 0 and runs_natively(a)
 
 
 def takes_grouped(*operands: Tensor) -> bool:

@@ -82,7 +82,15 @@ def test_the_fast_route_is_left_where_grouped_mm_would_refuse(operand):
     ],
 )
 def test_kernels_take_what_lies_in_a_row(a, other, taken, way):
-    assert products._fit_native(a, other) == (taken and way == "native")
+    ptr = torch.tensor([0, len(a)])
+    assert products._fit_native(a, other, ptr) == (taken and way == "native")
+
+
+def test_large_graphs_are_left_to_torch(way, monkeypatch):
+    monkeypatch.setattr(products, "LARGE", 5)
+    a = torch.randn(11, 4)
+    assert not products._fit_native(a, a, torch.tensor([0, 4, 11]))
+    assert products._fit_native(a, a, torch.tensor([0, 4, 9, 11])) == (way == "native")
 
 
 def test_products_are_too_small_for_threads_of_blas(way, monkeypatch):

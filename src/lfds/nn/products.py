@@ -1,6 +1,7 @@
 """The two matrix products over a ragged batch, close to the speed of one plain product.
 
-Native kernels call BLAS for one graph after the other, where they are to be had.  Else
+Native kernels call BLAS for one graph after the other, where they are to be had and graphs are
+small.  Else
 ``torch.nn.functional.grouped_mm`` runs all graphs in one call, but on the CPU takes only float32
 whose rows are multiples of 16 bytes.  Everything else, accelerators included, goes through a loop
 of ordinary products: slower on many small graphs, and right for any dtype, width and device.
@@ -16,8 +17,10 @@ from lfds.nn.mode import runs_natively
 
 # Multiplications for which OpenBLAS starts no threads.
 MOST = 2**18
-# Rows of a product below which calling BLAS costs more than what it does.
-FEWEST = 16
+# Rows that may be multiplied at a time below which products of torch are the faster ones.
+FEWEST = 64
+# Nodes of a mean graph above which they are.
+LARGE = 256
 
 
 def ragged_gram(
@@ -31,7 +34,7 @@ def ragged_gram(
         \mathbf{Y}_g = \mathbf{A}_g^\top \mathbf{B}_g
     """
     most = rows_at_once(a.shape[1] * b.shape[1])
-    if most >= FEWEST and _fit_native(a, b):
+    if most >= FEWEST and _fit_native(a, b, ptr):
         from lfds.native.products import gram
 
         sums = a.new_empty(ptr.shape[0] - 1, a.shape[1], b.shape[1])
@@ -59,11 +62,11 @@ def ragged_matmul(
     """
     most = rows_at_once(matrices.shape[1] * matrices.shape[2])
     turned = matrices.mT.is_contiguous()
-    if most >= FEWEST and _fit_native(a, matrices.mT if turned else matrices):
+    laid = matrices.mT if turned else matrices
+    if most >= FEWEST and _fit_native(a, laid, ptr):
         from lfds.native.products import multiply, multiply_transposed
 
         rows = a.new_empty(a.shape[0], matrices.shape[2])
-        laid = matrices.mT if turned else matrices
         first, second, bounds, out = (part.detach().numpy() for part in (a, laid, ptr, rows))
         (multiply_transposed if turned else multiply)(first, second, bounds, most, out)
         return rows
@@ -83,10 +86,11 @@ def rows_at_once(size: int) -> int:
     return MOST // max(size, 1)
 
 
-def _fit_native(a: Tensor, other: Tensor) -> bool:
-    """Whether kernels can multiply these: values of one kind that lie in a row."""
+def _fit_native(a: Tensor, other: Tensor, ptr: Tensor) -> bool:
+    """Whether kernels multiply these: values of one kind that lie in a row, of small graphs."""
     fit = a.dtype == other.dtype and a.is_contiguous() and other.is_contiguous()
-    return fit and other.numel() > 0 and a.numel() > 0 and runs_natively(a)
+    small = a.shape[0] <= LARGE * (ptr.shape[0] - 1)
+    return fit and small and other.numel() > 0 and a.numel() > 0 and runs_natively(a)
 
 
 def takes_grouped(*operands: Tensor) -> bool:

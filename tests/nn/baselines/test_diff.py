@@ -82,3 +82,22 @@ def test_the_penalty_is_of_the_last_batch_and_is_not_copied():
     assert pool.assign.transforms.weight.grad.abs().sum() > 0
     for other in (copy.deepcopy(pool), pickle.loads(pickle.dumps(pool))):
         assert other.penalty() == 0
+
+
+class SaysTheSame(torch.nn.Module):
+    """Shares that do not depend on the edges."""
+
+    def forward(self, nodes, edges):
+        return nodes[:, :4]
+
+
+def test_clusters_hear_a_mean_whatever_the_weight_of_all_edges():
+    x, _, index = one_graph(8, 3)
+    pool = DiffPool(6, 4).double().eval()
+    pool.assign = SaysTheSame()
+    ptr, ones = torch.tensor([0, 8]), torch.ones(index.shape[1], dtype=torch.float64)
+    once, thrice = (pool(x, ptr, Edges.from_index(index, 8, times * ones)) for times in (1.0, 3.0))
+    assert_close(once, thrice)
+    lonely = pool(x, ptr, Edges.from_index(index[:, :0], 8))
+    assert lonely.isfinite().all()
+    assert not torch.allclose(once, lonely)

@@ -12,6 +12,7 @@ from lfds.nn.gram import weighted_sums
 from lfds.nn.graph_pooling import GraphPooling
 from lfds.nn.neighbours import sum_of_neighbours
 from lfds.nn.structures.base import SlotActivation
+from lfds.nn.structures.spatial import normalised_rows
 
 
 @final
@@ -26,6 +27,8 @@ class DiffPool(GraphPooling):
         \mathbf{A}' = \mathbf{S}^\top \mathbf{A} \mathbf{S}
 
     Nothing of the size of nodes times nodes is ever made, see :func:`link_loss`.
+    A cluster hears the mean of its neighbours: all edges of a graph may end up between two
+    clusters, and with a sum over them a head without norms stays at chance.
 
     Args:
         channels: Width of the nodes.
@@ -53,9 +56,10 @@ class DiffPool(GraphPooling):
     ) -> Float[Tensor, "boundaries-1 out_channels"]:
         logits: Tensor = self.assign(nodes, edges)
         x, adjacency, self._penalty = self.down_size(nodes, logits, ptr, edges)
+        heard = normalised_rows(adjacency)
         vectors = []
         for layer in self.layers:
-            x = layer(x, adjacency)
+            x = layer(x, heard)
             vectors.append(x.amax(dim=1))
         return torch.cat(vectors, dim=1)
 

@@ -70,9 +70,9 @@ class SpatialLayer(LatentLayer):
         self.activation.reset_parameters()
 
 
-def normalised_rows(adjacency: Float[Tensor, "slots slots"]) -> Float[Tensor, "slots slots"]:
+def normalised_rows(adjacency: Float[Tensor, "*graphs slots slots"]) -> Tensor:
     """Divide by the degrees, so that a slot hears the mean of its neighbours, not their sum."""
-    degree = adjacency.sum(dim=1, keepdim=True)
+    degree = adjacency.sum(dim=-1, keepdim=True)
     return adjacency / degree.clamp(min=1e-12)
 
 

@@ -3,10 +3,23 @@ import torch
 from torch.testing import assert_close
 
 import lfds
+from lfds import native
 from lfds.estimator import predictor
-from lfds.estimator.predictor import one_way, predict, run
+from lfds.estimator.predictor import predict, run
 from lfds.experiment.passes import outputs_of
+from lfds.nn.checks import NotFiniteError
 from tests.estimator.small import classifier, graphs
+
+
+@pytest.fixture(params=["frozen", "as it is"], autouse=True)
+def way(request, monkeypatch):
+    """The same of a network that is frozen, and of one that is not."""
+    if request.param == "as it is":
+        monkeypatch.setattr(predictor, "FrozenNetwork", lambda _: pytest.fail("frozen"))
+        monkeypatch.setattr(predictor, "can_freeze", lambda *_: False)
+    elif not native.installed():
+        pytest.skip("needs numba")
+    return request.param
 
 
 def encoded():
@@ -48,9 +61,15 @@ def test_graphs_without_nodes_and_no_graphs_at_all():
     assert predict(clf.network_, clf.encoder_, graphs()[[]]).shape == (0, 2)
 
 
-def test_edges_one_way_are_those_of_the_batch():
-    batch = encoded().batch(slice(0, 5))
-    edges = one_way(batch)
-    assert torch.equal(edges.rows.column.long(), batch.edge_dst)
-    assert torch.equal(edges.rows.ptr.long(), batch.edge_ptr)
-    assert (edges.rows.weight == 1).all()
+def test_a_network_is_frozen_where_it_can_be(way, monkeypatch):
+    made, freeze = [], predictor.FrozenNetwork
+    monkeypatch.setattr(predictor, "FrozenNetwork", lambda net: made.append(net) or freeze(net))
+    run(classifier().network_, encoded())
+    assert len(made) == (way == "frozen")
+
+
+def test_values_that_overflow_are_named():
+    clf, large = classifier(), encoded()
+    large = large.with_features(torch.full_like(large.x, 3e38))
+    with pytest.raises(NotFiniteError, match="finite"):
+        run(clf.network_, large)

@@ -3,11 +3,9 @@
 import torch
 from torch import Tensor
 
-from lfds.data.batch import Batch
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
-from lfds.nn import Edges, GraphClassifier
-from lfds.nn.edges import Rows
+from lfds.nn import GraphClassifier
 from lfds.nn.frozen import FrozenNetwork, Graphs, can_freeze
 from lfds.nn.ragged import runs_of_nodes
 
@@ -46,17 +44,7 @@ def run(network: GraphClassifier, encoded: GraphSet) -> Tensor:
     found = [torch.empty(0, network.classes)]
     with torch.inference_mode():
         for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
-            batch = encoded.batch(rows)
-            found.append(network(batch.x, batch.ptr, one_way(batch)))
+            part = graphs.run(rows)
+            found.append(network(part.x, *part.assembled()))
     # Made outside, it is a tensor as any other.
     return torch.cat(found)
-
-
-def one_way(batch: Batch) -> Edges:
-    """Return the edges of a batch through which no gradient flows back.
-
-    The transposed matrix would be read by a gradient alone: it is not made.
-    """
-    ones = torch.ones(len(batch.edge_dst))
-    rows = Rows(batch.edge_ptr.int(), batch.edge_dst.int(), ones)
-    return Edges(rows, rows)

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from lfds.nn.checks import check_ptr_values
 from lfds.nn.products import ragged_gram, ragged_matmul
 
 
@@ -34,6 +35,8 @@ torch.library.define(
 
 @torch.library.impl("lfds::weighted_sums", "default")
 def _weighted_sums(weights: Tensor, x: Tensor, ptr: Tensor) -> Tensor:
+    if ptr.device.type == "cpu":  # a wrong one would read stray memory
+        check_ptr_values(ptr, x.shape[0])
     return ragged_gram(weights.contiguous(), x.contiguous(), ptr)
 
 

@@ -1,10 +1,10 @@
 """The two matrix products over a ragged batch, close to the speed of one plain product.
 
 Native kernels call BLAS for one graph after the other, where they are to be had and graphs are
-small.  Else
-``torch.nn.functional.grouped_mm`` runs all graphs in one call, but on the CPU takes only float32
-whose rows are multiples of 16 bytes.  Everything else, accelerators included, goes through a loop
-of ordinary products: slower on many small graphs, and right for any dtype, width and device.
+small.  Else ``torch.nn.functional.grouped_mm`` runs all graphs in one call, but on the CPU takes
+only float32 whose rows are multiples of 16 bytes.  Everything else, accelerators included, goes
+through a loop of ordinary products: slower on many small graphs, and right for any dtype, width and
+device.
 None of them knows autograd: they are the inside of operators that bring their own backward.
 """
 
@@ -18,7 +18,7 @@ from lfds.nn.mode import runs_natively
 # Multiplications for which OpenBLAS starts no threads.
 MOST = 2**18
 # Rows that may be multiplied at a time below which products of torch are the faster ones.
-FEWEST = 64
+FEWEST = 48
 # Nodes of a mean graph above which they are.
 LARGE = 256
 

@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from lfds.nn.edges import Edges, Rows
 
 
 class Graphs(NamedTuple):
@@ -26,6 +29,15 @@ class Graphs(NamedTuple):
     def num_graphs(self) -> int:
         """How many graphs there are."""
         return self.ptr.shape[0] - 1
+
+    def assembled(self) -> tuple[Int[Tensor, "boundaries"], Edges]:
+        """Where graphs begin, and their edges with all nodes numbered through."""
+        ptr, edge_ptr = self.ptr - self.ptr[0], self.edge_ptr - self.edge_ptr[0]
+        first = ptr[:-1].repeat_interleave(ptr.diff()).repeat_interleave(edge_ptr.diff())
+        ones = torch.ones(len(self.source), dtype=self.x.dtype)
+        rows = Rows(edge_ptr.int(), (first + self.source).int(), ones)
+        # The transposed matrix would be read by a gradient alone: it is not made.
+        return ptr, Edges(rows, rows)
 
     def run(self, graphs: slice) -> "Graphs":
         """Some of them that follow each other; nothing is copied."""

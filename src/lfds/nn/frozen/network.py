@@ -26,7 +26,7 @@ AT_ONCE = 2048
 def can_freeze(network: GraphClassifier, graphs: Graphs) -> bool:
     """Whether a network may be frozen to read these graphs: where it pools on latent structures.
 
-    Native kernels are needed, and graphs that are not so large that several threads would help.
+    Native kernels are needed.
     """
     if network.training or graphs.num_graphs == 0 or not isinstance(network.pool, LatentReadout):
         return False
@@ -41,20 +41,23 @@ def can_freeze(network: GraphClassifier, graphs: Graphs) -> bool:
         has_kernels_for(graphs.x)
         and can_fuse(graphs.x, *products, *list(network.head.layers)[::3])
         and all(product.weight.dtype == graphs.x.dtype for product in products)
-        and (torch.get_num_threads() == 1 or int(graphs.ptr.diff().max()) <= AT_ONCE)
     )
 
 
 @final
 class FrozenNetwork:
-    """A :class:`GraphClassifier` that pools on latent structures, as it is now.
+    """A :class:`GraphClassifier` that pools on latent structures, for graphs of moderate size.
+
+    Larger graphs, which do not fit into the cache anyway, go through the network as it is: it adds
+    up long sums in double precision, and shares them out among threads.
 
     Args:
-        network: What was learned; later changes to it go unnoticed.
+        network: What was learned. It is not to be changed as long as this is used.
     """
 
     def __init__(self, network: GraphClassifier) -> None:
         assert isinstance(network.pool, LatentReadout)
+        self.network = network
         pools = network.pool.pools
         self.slots = max(pool.structure.num_slots for pool in pools)
         self.layers = [
@@ -74,6 +77,8 @@ class FrozenNetwork:
         return outputs.clone()  # made outside, it is a tensor as any other
 
     def _represent(self, graphs: Graphs) -> Tensor:
+        if graphs.x.shape[0] > AT_ONCE:
+            return self.network.represent(graphs.x, *graphs.assembled())
         vectors = []
         for layer in self.layers:
             x, largest = layer(graphs)

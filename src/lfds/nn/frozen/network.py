@@ -49,7 +49,7 @@ class FrozenNetwork:
     """A :class:`GraphClassifier` that pools on latent structures, for graphs of moderate size.
 
     Larger graphs, which do not fit into the cache anyway, go through the network as it is: it adds
-    up long sums in double precision, and shares them out among threads.
+    up long sums block by block, which loses fewer digits, and shares work out among threads.
 
     Args:
         network: What was learned. It is not to be changed as long as this is used.

@@ -2,8 +2,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.testing import assert_close
 
-from lfds.nn import operator
+from lfds.nn import distribute, operator
 from lfds.nn.operator import blocks
 
 
@@ -75,3 +76,21 @@ def test_a_second_derivative_is_refused_in_words(run):
     (pull,) = torch.autograd.grad(slots.square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match=r"no second derivative.*do not pass create_graph"):
         pull.sum().backward()
+
+
+@pytest.mark.parametrize("kernels", [True, False], ids=["native", "torch"])
+@pytest.mark.parametrize("slots", [8, 9, 10, 30])
+@pytest.mark.parametrize("channels", [8, 12, 64])
+def test_gradients_in_single_precision_whatever_the_number_of_slots(
+    kernels, slots, channels, monkeypatch
+):
+    if not kernels:
+        monkeypatch.setattr("lfds.native.installed", lambda: False)
+    x = torch.randn(6, channels, requires_grad=True)
+    anchors = torch.randn(slots, channels, requires_grad=True)
+    grad = torch.randn(2, slots, channels)
+    share = (x @ anchors.T).softmax(dim=-1)
+    plain = torch.stack([share[:2].T @ x[:2], share[2:].T @ x[2:]])
+    expected = torch.autograd.grad(plain, (x, anchors), grad)
+    found = torch.autograd.grad(distribute(x, anchors, torch.tensor([0, 2, 6])), (x, anchors), grad)
+    assert_close(found, expected, rtol=1e-4, atol=1e-4)

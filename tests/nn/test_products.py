@@ -101,6 +101,14 @@ def test_products_are_too_small_for_threads_of_blas(way, monkeypatch):
     assert_close(gram[0], wide.T @ wide, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("columns", [7, 8, 9, 30])
+def test_rows_have_no_gaps(columns):
+    ptr, a = torch.tensor([0, 2, 5]), torch.randn(5, 8)
+    assert ragged_matmul(a, torch.randn(2, columns, 8).mT, ptr).is_contiguous()
+    assert ragged_matmul(a, torch.randn(2, 8, columns), ptr).is_contiguous()
+    assert ragged_gram(a, torch.randn(5, columns), ptr).is_contiguous()
+
+
 def test_a_tensor_that_learns_is_multiplied_too():
     a = torch.randn(5, 4, requires_grad=True)
     with torch.no_grad():  # as inside of an operator

@@ -5,6 +5,8 @@ small.  Else ``torch.nn.functional.grouped_mm`` runs all graphs in one call, but
 only float32 whose rows are multiples of 16 bytes.  Everything else, accelerators included, goes
 through a loop of ordinary products: slower on many small graphs, and right for any dtype, width and
 device.
+What ``grouped_mm`` returns has gaps between its rows where their length is no multiple of 16 bytes;
+it is packed, since torch's softmax writes its gradient past such gaps without a word.
 None of them knows autograd: they are the inside of operators that bring their own backward.
 """
 
@@ -42,7 +44,7 @@ def ragged_gram(
         gram(first, second, bounds, most, out)
         return sums
     if takes_grouped(a, b):
-        return F.grouped_mm(a.t(), b, offs=_ends(ptr))
+        return F.grouped_mm(a.t(), b, offs=_ends(ptr)).contiguous()
     sizes = ptr.diff().tolist()
     sums = a.new_empty(len(sizes), a.shape[1], b.shape[1])
     for one, other, result in zip(a.split(sizes), b.split(sizes), sums.unbind(), strict=True):
@@ -71,7 +73,7 @@ def ragged_matmul(
         (multiply_transposed if turned else multiply)(first, second, bounds, most, out)
         return rows
     if takes_grouped(a, matrices):
-        return F.grouped_mm(a, matrices, offs=_ends(ptr))
+        return F.grouped_mm(a, matrices, offs=_ends(ptr)).contiguous()
     sizes = ptr.diff().tolist()
     rows = a.new_empty(a.shape[0], matrices.shape[2])
     for part, matrix, result in zip(

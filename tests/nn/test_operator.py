@@ -94,3 +94,21 @@ def test_gradients_in_single_precision_whatever_the_number_of_slots(
     expected = torch.autograd.grad(plain, (x, anchors), grad)
     found = torch.autograd.grad(distribute(x, anchors, torch.tensor([0, 2, 6])), (x, anchors), grad)
     assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kernels", [True, False], ids=["native", "torch"])
+@pytest.mark.parametrize("slots", [8, 9, 30])
+def test_anchors_of_each_graph_in_single_precision_whatever_their_number(
+    kernels, slots, monkeypatch
+):
+    if not kernels:
+        monkeypatch.setattr("lfds.native.installed", lambda: False)
+    x = torch.randn(6, 12, requires_grad=True)
+    anchors = torch.randn(2, slots, 12, requires_grad=True)
+    grad = torch.randn(2, slots, 12)
+    parts = zip(x.split([2, 4]), anchors, strict=True)
+    plain = torch.stack([(part @ own.T).softmax(dim=-1).T @ part for part, own in parts])
+    found = distribute(x, anchors, torch.tensor([0, 2, 6]))
+    assert_close(found, plain, rtol=1e-4, atol=1e-4)
+    expected = torch.autograd.grad(plain, (x, anchors), grad)
+    assert_close(torch.autograd.grad(found, (x, anchors), grad), expected, rtol=1e-4, atol=1e-4)

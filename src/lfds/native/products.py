@@ -29,20 +29,16 @@ def gram(a: Array, b: Array, ptr: Array, most: int, out: Array) -> None:
 
 
 @compiled
-def multiply(a: Array, matrices: Array, ptr: Array, most: int, out: Array) -> None:
-    r"""Write :math:`\mathbf{A}_g \mathbf{M}_g` of every graph, ``most`` rows at a time."""
+def multiply(a: Array, matrices: Array, turned: bool, ptr: Array, most: int, out: Array) -> None:
+    r"""Write :math:`\mathbf{A}_g \mathbf{M}_g` of every graph, ``most`` rows at a time.
+
+    Where they are ``turned``, with :math:`\mathbf{M}_g^\top` in place of :math:`\mathbf{M}_g`.
+    """
     for g in range(len(ptr) - 1):
         stop, end = ptr[g], ptr[g + 1]
         while stop < end:
             start, stop = stop, min(stop + most, end)
-            np.dot(a[start:stop], matrices[g], out[start:stop])
-
-
-@compiled
-def multiply_transposed(a: Array, matrices: Array, ptr: Array, most: int, out: Array) -> None:
-    r"""Write :math:`\mathbf{A}_g \mathbf{M}_g^\top` of every graph, ``most`` rows at a time."""
-    for g in range(len(ptr) - 1):
-        stop, end = ptr[g], ptr[g + 1]
-        while stop < end:
-            start, stop = stop, min(stop + most, end)
-            np.dot(a[start:stop], matrices[g].T, out[start:stop])
+            if turned:
+                np.dot(a[start:stop], matrices[g].T, out[start:stop])
+            else:
+                np.dot(a[start:stop], matrices[g], out[start:stop])

@@ -66,11 +66,11 @@ def ragged_matmul(
     turned = matrices.mT.is_contiguous()
     laid = matrices.mT if turned else matrices
     if most >= FEWEST and _fit_native(a, laid, ptr):
-        from lfds.native.products import multiply, multiply_transposed
+        from lfds.native.products import multiply
 
         rows = a.new_empty(a.shape[0], matrices.shape[2])
         first, second, bounds, out = (part.detach().numpy() for part in (a, laid, ptr, rows))
-        (multiply_transposed if turned else multiply)(first, second, bounds, most, out)
+        multiply(first, second, turned, bounds, most, out)
         return rows
     if takes_grouped(a, matrices):
         return F.grouped_mm(a, matrices, offs=_ends(ptr)).contiguous()

@@ -1,6 +1,6 @@
 """What matters: one factor at a time, judged on validation graphs alone.
 
-Run: python -m benchmarks.factors DATA RUN [DATASET ...]
+Run: python -m benchmarks.factors DATA RUN [DATASET ...] [--factor FACTOR ...]
 Goes on with the comparisons in the folder RUN, on the datasets of the folder DATA and the splits
 beside them; keeps what is needed of the records in results/factors/validation.jsonl, and writes the
 tables of docs/factors.md.
@@ -223,18 +223,22 @@ def between_marks(text: str, name: str, shown: str) -> str:
 
 
 def main() -> None:
+    factors = STUDIES["now"].factors
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="folder of datasets, with splits/fair in it")
     parser.add_argument("run", type=Path, help="folder of records, gone on with")
     parser.add_argument("datasets", nargs="*", default=[*EPOCHS], help=", ".join(EPOCHS))
+    parser.add_argument("--factor", nargs="+", default=[*factors], help="; ".join(factors))
     parser.add_argument("--as-it-is", action="store_true", help="run nothing")
     told = parser.parse_args()
     if unknown := set(told.datasets) - set(EPOCHS):
         parser.error(f"no epochs are set for {', '.join(unknown)}; known are {', '.join(EPOCHS)}")
+    if unknown := set(told.factor) - set(factors):
+        parser.error(f"no such factor: {', '.join(unknown)}; there are {', '.join(factors)}")
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     for dataset in () if told.as_it_is else told.datasets:
         for run in runs(dataset, "now"):
-            if run not in kept():
+            if run.factor in ("", *told.factor) and run not in kept():
                 run_and_keep(run, told.data, told.run)
     write_page(kept())
 

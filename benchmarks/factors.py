@@ -203,7 +203,12 @@ def table(dataset: str, study: str, rows: Mapping[Run, Mapping[str, Any]]) -> st
     for run in runs(dataset, study):
         if run in rows and run.factor:
             lines.append(f"| {run.factor} | {run.value} | {cells(rows[run], base)} |")
-    return "\n".join(lines)
+    missing: dict[str, list[str]] = {}
+    for run in runs(dataset, study):
+        if run not in rows:
+            missing.setdefault(run.factor, []).append(run.value)
+    named = "; ".join(f"{factor} ({', '.join(values)})" for factor, values in missing.items())
+    return "\n".join(lines) + (f"\n\nNot run: {named}." if named else "")
 
 
 def write_page(rows: Mapping[Run, Mapping[str, Any]]) -> None:

@@ -113,7 +113,7 @@ STUDIES = {
             "counts": option("counts", False),
             "head dropout": option("head_dropout", 0.25),
             "normed head": option("head_norm", False),
-            "weight decay": training("weight_decay", 0.0, 0.1),
+            "weight decay": training("weight_decay", 0.1),
             "learning rate": training("learning_rate", 0.01, 0.002),
             "decay": training("decay", "exponential", "cosine"),
             "weights": {"of single epochs": {"averaging": 0.0}},
@@ -200,13 +200,12 @@ def table(dataset: str, study: str, rows: Mapping[Run, Mapping[str, Any]]) -> st
         "|---|---|--:|--:|--:|--:|",
         f"| as it {'comes' if study == 'now' else 'came'} | | {cells(base, base)} |",
     ]
-    for run in runs(dataset, study):
-        if run in rows and run.factor:
-            lines.append(f"| {run.factor} | {run.value} | {cells(rows[run], base)} |")
     missing: dict[str, list[str]] = {}
     for run in runs(dataset, study):
         if run not in rows:
             missing.setdefault(run.factor, []).append(run.value)
+        elif run.factor:
+            lines.append(f"| {run.factor} | {run.value} | {cells(rows[run], base)} |")
     named = "; ".join(f"{factor} ({', '.join(values)})" for factor, values in missing.items())
     return "\n".join(lines) + (f"\n\nNot run: {named}." if named else "")
 
@@ -237,9 +236,13 @@ def main() -> None:
     parser.add_argument("--as-it-is", action="store_true", help="run nothing")
     told = parser.parse_args()
     if unknown := set(told.datasets) - set(EPOCHS):
-        parser.error(f"no epochs are set for {', '.join(unknown)}; known are {', '.join(EPOCHS)}")
+        parser.error(
+            f"no epochs are set for {', '.join(sorted(unknown))}; known are {', '.join(EPOCHS)}"
+        )
     if unknown := set(told.factor) - set(factors):
-        parser.error(f"no such factor: {', '.join(unknown)}; there are {', '.join(factors)}")
+        parser.error(
+            f"no such factor: {', '.join(sorted(unknown))}; there are {', '.join(factors)}"
+        )
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     for dataset in () if told.as_it_is else told.datasets:
         for run in runs(dataset, "now"):

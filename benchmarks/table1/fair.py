@@ -39,9 +39,10 @@ def fair(made: Report, notes: Mapping[str, str]) -> str:
         f"Gain over `{REFERENCE}` in points and its p value (paired over folds, variance after "
         f"Nadeau and Bengio, Holm-corrected for the rows of a dataset; **bold** below {ALPHA}).\n"
         "Over datasets: the mean gain on those where both are complete, and the share of all ways "
-        "to turn the signs of its gains that end as far from 0 (Holm-corrected for the rows); of "
-        f"n datasets it is at least 1/2 to the power of n - 1.\n{_ranks(standing)}",
-        as_table(("pooling", *begun, "mean gain", "p over datasets"), gain_lines(rows, gains)),
+        "to turn the signs of its gains that end as far from 0, for the row alone (p) and for one "
+        "among the rows (after Holm); of n datasets it is at least 1/2 to the power of n - 1.\n"
+        f"{_ranks(standing)}",
+        as_table(("pooling", *begun, "mean gain", "p", "p after Holm"), gain_lines(rows, gains)),
         notes.get("fair", ""),
     ]
     return "\n\n".join(filter(None, parts))
@@ -78,13 +79,17 @@ def gain_lines(
     """Return a line for each row that was compared anywhere, the mean over datasets last."""
     mine = {row: [g[row][0].difference for g in gains.values() if row in g] for row in rows}
     several = [row for row in rows if len(mine[row]) > 1]
-    ps = dict(zip(several, holm([sign_flips(mine[row]) for row in several]), strict=True))
+    alone = [sign_flips(mine[row]) for row in several]
+    ps = dict(zip(several, zip(alone, holm(alone), strict=True), strict=True))
     lines = []
     for row in (row for row in rows if mine[row]):
         cells = [_gain(here.get(row)) for here in gains.values()]
         mean = f"{points(sum(mine[row]) / len(mine[row]))} on {len(mine[row])}"
-        over = _emphasised(p_text(ps[row]), ps[row]) if row in ps else "-"
-        lines.append([f"`{row}`", *cells, mean, over])
+        over = ["-", "-"]
+        if row in ps:
+            p, corrected = ps[row]
+            over = [p_text(p), _emphasised(p_text(corrected), corrected)]
+        lines.append([f"`{row}`", *cells, mean, *over])
     return lines
 
 

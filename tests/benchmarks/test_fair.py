@@ -50,11 +50,20 @@ def test_over_datasets_signs_are_turned():
 def test_six_clear_gains_count_over_datasets_and_two_do_not(tmp_path):
     names = ["DD", "ENZYMES", "PROTEINS", "SYNTHETIC", "Synthie", "clouds"]
     for count, sure in ((6, True), (2, False)):
-        made = standing_of(tmp_path / str(count), *names[:count], loop=LOOP)
+        made = standing_of(tmp_path / str(count), *names[:count], loop=LOOP, sort=SORT)
         gains = {name: gains_on(made.by("fair"), name) for name in names[:count]}
-        ((row, *_, mean, p),) = gain_lines(["max", "loop"], gains)
+        (row, *_, mean, p, corrected), _ = gain_lines(["max", "loop", "sort"], gains)
         assert (row, mean) == ("`loop`", f"+20.7 on {count}")
-        assert p == ("**0.031**" if sure else "0.500")
+        assert p == ("0.031" if sure else "0.500")
+        assert corrected == ("0.062" if sure else "1")  # two rows were tried
+        ((*_, corrected),) = gain_lines(["loop"], gains)
+        assert corrected == ("**0.031**" if sure else "0.500")
+
+
+def test_a_row_on_one_dataset_has_no_p_over_datasets(tmp_path):
+    made = standing_of(tmp_path, "DD", loop=LOOP)
+    ((*_, mean, p, corrected),) = gain_lines(["loop"], {"DD": gains_on(made.by("fair"), "DD")})
+    assert (mean, p, corrected) == ("+20.7 on 1", "-", "-")
 
 
 def test_the_part_has_accuracies_gains_settings_and_the_note(tmp_path):

@@ -20,6 +20,7 @@ import numpy as np
 from lfds.experiment import CompareSpec, compare
 from lfds.experiment.progress import Lines
 from lfds.experiment.spec import make_spec
+from lfds.report.words import p_text, points
 from lfds.results import compare as paired
 from lfds.results.record import Record
 
@@ -189,7 +190,7 @@ def cells(row: Mapping[str, Any], base: Mapping[str, Any]) -> str:
     mine, others = (np.array(r["folds"], dtype=float).T for r in (row, base))
     best, last = 100 * mine.mean(axis=1)
     gain = paired(mine[1][None], others[1][None], "fair")
-    shown = "" if row is base else f"{100 * gain.difference:+.1f} (p {gain.p:.2f})"
+    shown = "" if row is base else f"{points(gain.difference)} (p {p_text(gain.p)})"
     return f"{last:.1f} | {best:.1f} | {shown} | {row['seconds']:.0f}"
 
 

@@ -1,6 +1,6 @@
 """Write the page of results from folders of records.
 
-Run: python -m benchmarks.table1 results/paper-* results/fair-* -o docs/results.md
+Run: python -m benchmarks.table1 results/paper-* results/fair-* --earlier results/unnormed-*
 """
 
 import argparse
@@ -34,10 +34,17 @@ def main(told: Sequence[str] | None = None) -> int:
         default=DOCS / "results-notes.md",
         help="commentary on the sections of the page (%(default)s)",
     )
+    parser.add_argument(
+        "--earlier",
+        type=Path,
+        nargs="+",
+        help="folders of an earlier reading of the paper, shown in a table of their own",
+    )
     given = parser.parse_args(told)
     try:
         made = make_report(given.runs)
-        text = page(made, read_notes(given.notes, parts_of(made)))
+        before = make_report(given.earlier) if given.earlier else None
+        text = page(made, read_notes(given.notes, parts_of(made)), before)
         write_whole(given.out, text.encode())
     except (ResultsError, DataError) as error:
         print(f"table1: {error}", file=sys.stderr)

@@ -5,13 +5,14 @@ from pathlib import Path
 from string import Template
 
 from benchmarks.table1.costs import costs
+from benchmarks.table1.earlier import earlier
 from benchmarks.table1.fair import fair
 from benchmarks.table1.missing import missing
 from benchmarks.table1.reproduced import count_of_verdicts, reproduced
 from benchmarks.table1.rows import columns_of
 from lfds.report.report import Report
 
-PARTS = ("summary", "fair", "costs")
+PARTS = ("summary", "earlier", "fair", "costs")
 
 
 def parts_of(made: Report) -> tuple[str, ...]:
@@ -19,17 +20,19 @@ def parts_of(made: Report) -> tuple[str, ...]:
     return (*PARTS, *columns_of(made, "paper"))
 
 
-def page(made: Report, notes: Mapping[str, str]) -> str:
+def page(made: Report, notes: Mapping[str, str], before: Report | None = None) -> str:
     """Return the page as Markdown.
 
     Args:
         made: All records.
         notes: What is said by hand, by the name of its part.
+        before: Records of an earlier reading of the paper, shown in a table of their own.
     """
+    other = earlier(before, notes) if before is not None else ""
     template = Template(Path(__file__).with_name("page.md").read_text(encoding="utf-8"))
     return template.substitute(
         summary="\n\n".join(filter(None, [count_of_verdicts(made), notes.get("summary")])),
-        reproduced=reproduced(made, notes),
+        reproduced="\n\n".join(filter(None, [reproduced(made, notes), other])),
         fair=fair(made, notes),
         costs=costs(made, notes),
         missing=missing(made),

@@ -33,6 +33,17 @@ def test_the_page_is_written_from_packed_and_plain_runs(tmp_path, runs, capsys):
     assert str(tmp_path) not in text
 
 
+def test_an_earlier_reading_has_a_table_of_its_own(tmp_path, runs):
+    none = str(tmp_path / "none")
+    before = write(tmp_path / "unnormed-ENZYMES", paper_run(["sort"], "ENZYMES"))
+    plain = written(tmp_path, runs, "--notes", none)
+    text = written(tmp_path, runs, "--notes", none, "--earlier", str(before))
+    head, table = text.split("### An earlier reading\n")
+    assert "| `sort` | 10.0 / 56.7 | not run |" in table
+    assert "| `sort` | 63.2 ± 3.7 | not run |" in head
+    assert "earlier reading" not in plain
+
+
 def test_what_was_said_by_hand_survives(tmp_path, runs):
     notes = tmp_path / "notes.md"
     notes.write_text("## ENZYMES\nBecause of the $x$.\n\n## summary\nIn short.\n")
@@ -69,5 +80,6 @@ def test_every_argument_is_explained(capsys):
         "runs folders of results",
         "the page to be written",
         "commentary on the sections",
+        "folders of an earlier reading",
     ):
         assert words in out

@@ -70,7 +70,7 @@ def count_of_verdicts(made: Report) -> str:
             counts.update(_kinds(made, row, column, dataset))
     rules = ", ".join(f"{counts[rule]} under {rule}" for rule in RULES)
     return (
-        f"Of {counts['cells']} cells that the paper has, {counts['run']} are run in full: "
+        f"Of {counts['cells']} cells beside one of the paper's, {counts['run']} are run in full: "
         f"{counts['within']} of them are within one standard deviation of the paper's under some "
         f"rule ({rules}), {counts['below under every rule']} are below it and "
         f"{counts['above under every rule']} above it under every rule."

@@ -16,11 +16,13 @@ def test_a_cell_has_the_last_and_the_best_epochs(tmp_path):
     assert len(table) == 10
 
 
-def test_half_a_row_has_no_cell(tmp_path):
-    made = report_of(tmp_path, (paper_run(["max"], "DD")[:2],))
-    assert table_of(earlier(made, {}))["max"]["DD"] == "not run"
+def test_half_a_row_says_how_much_of_it_is_there(tmp_path):
+    asked = {"data": ["DD"], "pools": ["max", "sort"], "protocol": "paper", "folds": 3}
+    table = table_of(earlier(report_of(tmp_path, (paper_run(["max"], "DD")[:2], asked)), {}))
+    assert table["max"]["DD"] == "2 of 3 folds"
+    assert table["sort"]["DD"] == "not run"
 
 
 def test_what_was_said_stands_above_how_many_cells_agree(tmp_path):
     text = earlier(report_of(tmp_path, (paper_run(["max"]),)), {"earlier": "No norms."})
-    assert "\nNo norms.\nOf 80 cells that the paper has, 1 are run in full" in text
+    assert "\nNo norms.\nOf 80 cells beside one of the paper's, 1 are run in full" in text

@@ -69,7 +69,7 @@ def test_verdicts_are_counted_by_rule(tmp_path):
         *paper_run(["gmt"], "ENZYMES"),  # no row of the paper
     ]
     assert count_of_verdicts(report_of(tmp_path, (some,))) == (
-        "Of 80 cells that the paper has, 3 are run in full: 2 of them are within one standard "
-        "deviation of the paper's under some rule (0 under last, 2 under common-best, 2 under "
-        "fold-best), 1 are below it and 0 above it under every rule."
+        "Of 80 cells beside one of the paper's, 3 are run in full: 2 of them are within one "
+        "standard deviation of the paper's under some rule (0 under last, 2 under common-best, 2 "
+        "under fold-best), 1 are below it and 0 above it under every rule."
     )

@@ -99,7 +99,7 @@ class NetworkSettings(BaseModel):
 
         It says neither how wide the head is nor whether it has norms, as all other layers have.
         Two layers of dropout leave too little of 64 values, and without norms too little is learned
-        through them; with both ENZYMES comes out as in its Table 1 (``docs/results.md``).
+        through them; with both ENZYMES comes near its Table 1 (``docs/results.md``).
         """
         told = {
             "pool": pool,

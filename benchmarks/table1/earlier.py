@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from benchmarks.table1.reproduced import count_of_verdicts, entries_of, means_of
-from benchmarks.table1.rows import ROWS, as_table, columns_of
+from benchmarks.table1.rows import ROWS, as_table, cell_or_not_run, columns_of
 from lfds.report.report import Report
-from lfds.report.words import cell_text
 
 
 def earlier(made: Report, notes: Mapping[str, str]) -> str:
@@ -26,5 +25,4 @@ def _cell(made: Report, row: str, column: str) -> str:
     means = means_of(entries)
     if means:
         return f"{means['last']:.1f} / {means['fold-best']:.1f}"
-    text = cell_text(entries["last"]) if entries else "not run"
-    return "not run" if text.startswith("0 of ") else text
+    return cell_or_not_run(entries.get("last"))

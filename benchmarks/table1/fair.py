@@ -11,10 +11,10 @@ turn their signs whose mean is at least as far from 0 as the one found:
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from benchmarks.table1.rows import as_table, columns_of, row_names, settings_said
+from benchmarks.table1.rows import as_table, cell_or_not_run, columns_of, row_names, settings_said
 from lfds.report.report import Report
 from lfds.report.standing import ALPHA, Entry, Standing, comparable
-from lfds.report.words import cell_text, p_text, points
+from lfds.report.words import p_text, points
 from lfds.results.statistics import Comparison, compare, holm
 
 REFERENCE = "max"
@@ -30,7 +30,10 @@ def fair(made: Report, notes: Mapping[str, str]) -> str:
     rows = row_names(series for some in begun.values() for series in some)
     said = [f"- {column}: {settings_said(some)}" for column, some in begun.items()]
     others = [column for column in columns if column not in begun]
-    accuracy = [[f"`{row}`", *(_cell(standing, row, c) for c in begun)] for row in rows]
+    accuracy = [
+        [f"`{row}`", *(cell_or_not_run(standing.entries.get((row, c))) for c in begun)]
+        for row in rows
+    ]
     gains = {column: gains_on(standing, column) for column in begun}
     parts = [
         "\n".join([*said, *([f"- Not run: {', '.join(others)}."] if others else [])]),
@@ -46,12 +49,6 @@ def fair(made: Report, notes: Mapping[str, str]) -> str:
         notes.get("fair", ""),
     ]
     return "\n\n".join(filter(None, parts))
-
-
-def _cell(standing: Standing, row: str, column: str) -> str:
-    entry = standing.entries.get((row, column))
-    text = "not run" if entry is None else cell_text(entry)
-    return "not run" if text.startswith("0 of ") else text
 
 
 def gains_on(standing: Standing, column: str) -> dict[str, tuple[Comparison, float]]:

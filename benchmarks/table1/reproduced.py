@@ -7,6 +7,7 @@ from benchmarks.table1.rows import (
     DATASETS,
     REMARKS,
     as_table,
+    cell_or_not_run,
     columns_of,
     row_names,
     settings_said,
@@ -15,7 +16,6 @@ from benchmarks.table1.rows import (
 from benchmarks.table1.verdict import verdict
 from lfds.report.report import Report
 from lfds.report.standing import Entry
-from lfds.report.words import cell_text
 from lfds.results.record import PROTOCOLS, Rule
 
 RULES = PROTOCOLS["paper"]
@@ -43,8 +43,7 @@ def line(made: Report, row: str, column: str, dataset: str) -> list[str]:
     there = theirs(pool, dataset)
     means = means_of(entries)
     said = verdict(means, there) if there and len(means) == len(RULES) else "-"
-    cells = [cell_text(entries[rule]) if entries else "not run" for rule in RULES]
-    cells = ["not run" if cell.startswith("0 of ") else cell for cell in cells]
+    cells = [cell_or_not_run(entries.get(rule)) for rule in RULES]
     return [f"`{row}`", str(there or "-"), *cells, said]
 
 

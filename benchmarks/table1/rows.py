@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from lfds.report.paper import Published, published
 from lfds.report.report import Report
 from lfds.report.series import Series
-from lfds.report.words import spans
+from lfds.report.standing import Entry
+from lfds.report.words import cell_text, spans
 from lfds.results.record import Protocol
 
 ROWS = (
@@ -88,6 +89,12 @@ def _common(rows: Sequence[str], values: Sequence[str]) -> str:
 
 def _noun(count: int | str, noun: str) -> str:
     return f"{count} {noun}" if str(count) == "1" else f"{count} {noun}s"
+
+
+def cell_or_not_run(entry: Entry | None) -> str:
+    """Return what a cell shows; what was only asked for is not run."""
+    text = "not run" if entry is None else cell_text(entry)
+    return "not run" if text.startswith("0 of ") else text
 
 
 def as_table(head: Sequence[str], lines: Iterable[Sequence[str]], *, words: int = 0) -> str:

@@ -62,6 +62,30 @@ def test_the_same_garbage_elsewhere_is_noticed(task, tmp_path, monkeypatch, part
     assert outcome.curve != other.curve
 
 
+@pytest.mark.parametrize(("keep", "same"), [("last", True), ("best", False)])
+def test_the_last_epoch_is_kept_whatever_the_validation_part_holds(
+    tmp_path, monkeypatch, keep, same
+):
+    task = tasks_for(tmp_path, validation=0.3, epochs=8, learning_rate=0.02, keep=keep)[0]
+    split = split_of(task, graphs())
+    wrong = garbage(graphs(), split.validation)
+    outcome, weights = weights_by_fair(task, graphs(), split, tmp_path, "a", monkeypatch)
+    other, others = weights_by_fair(task, wrong, split, tmp_path, "b", monkeypatch)
+    assert all(torch.equal(weights[name], others[name]) for name in weights) is same
+    assert (outcome.epoch == other.epoch == 7) is same
+    assert outcome.curve != other.curve
+
+
+def test_of_candidates_that_keep_the_last_epoch_the_better_end_is_chosen(tmp_path, monkeypatch):
+    grid = {"width": [8, 4]}
+    task = tasks_for(tmp_path, validation=0.3, keep="last", grid=grid)[0]
+    ends = iter([(0.9, 1.0), (0.2, 1.0), (0.1, 1.0), (0.3, 1.0)])  # the first had the best epoch
+    monkeypatch.setattr(training, "evaluate", lambda *_: next(ends))
+    split = split_of(task, graphs())
+    chosen = choose(task, graphs()[split.train], graphs()[split.validation], workshop(tmp_path))
+    assert chosen.candidate == 1
+
+
 def test_the_paper_protocol_sees_the_test_part_and_says_so(tmp_path):
     task = tasks_for(tmp_path, learning_rate=0.02, epochs=8)[0]
     split = split_of(task, graphs())

@@ -126,6 +126,16 @@ def test_the_best_weights_are_those_of_the_best_epoch_and_stay():
     assert torch.equal(best, snapshots[training.progress.best])
 
 
+def test_the_weights_of_the_last_epoch_are_kept_where_that_is_asked_for():
+    last = SETTINGS.model_copy(update={"keep": "last", "epochs": 6})
+    training = make(settings=last, watched=make()._train[:3])
+    training.run(lambda _: None)
+    kept = torch.cat([value.double().flatten() for value in training.best.values()])
+    assert torch.equal(kept, weights(training.averaged))
+    assert training.progress.best == 5
+    assert max(training.progress.watched[:-1]) >= training.progress.watched[-1]  # not by merit
+
+
 def test_a_loss_that_is_no_number_stops_with_epoch_and_way_out():
     training = make()
     with torch.no_grad():

@@ -40,6 +40,8 @@ def test_a_folder_in_its_place_is_refused(tmp_path):
         ({"epochs": 5}, False),
         ({"averaging": 0.0}, True),
         ({"averaging": 0.8}, False),
+        ({"keep": "best"}, True),
+        ({"keep": "last"}, False),
         ({"folds": 6}, False),
         ({"protocol": "paper"}, False),
         ({"options": {"slots": 16}}, False),

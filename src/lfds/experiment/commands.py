@@ -70,11 +70,14 @@ def compare(
         typer.Option(help="Folds from files: a folder of NAME_splits.json, or NAME=FILE."),
     ] = None,
     validation: Annotated[
-        float | None, typer.Option(help="Share of the training folds that chooses the epoch.")
+        float | None, typer.Option(help="Share of the training folds that is chosen on.")
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training graphs.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Graphs of a batch.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Of the first epoch.")] = None,
+    keep: Annotated[
+        str | None, typer.Option(help="best (the default) or last: which epoch fair judges.")
+    ] = None,
     seeds: Annotated[int | None, typer.Option(help="How often all is repeated.")] = None,
     seed: Annotated[int | None, typer.Option(help="The first seed.")] = None,
     graphs: Annotated[int | None, typer.Option(help="Graphs of each dataset, at most.")] = None,
@@ -104,6 +107,7 @@ def compare(
         "epochs": epochs,
         "batch_size": batch_size,
         "learning_rate": learning_rate,
+        "keep": keep,
         "seeds": seeds,
         "seed": seed,
         "graphs": graphs,

@@ -1,6 +1,6 @@
 """How a fold is judged: ``fair``, which cannot see a test label, and ``paper``, which says it does.
 
-Under ``fair`` the epoch is chosen on validation graphs. The function that trains is given the
+Under ``fair`` what is chosen is chosen on validation graphs. The function that trains is given the
 training and validation graphs and no others; :func:`assess` is the only one that takes a test part,
 and it is handed weights that nothing can change any more.
 """
@@ -69,9 +69,10 @@ def fair(task: FoldTask, graphs: GraphSet, split: Split, workshop: Workshop) -> 
 
 
 def choose(task: FoldTask, train: GraphSet, validation: GraphSet, workshop: Workshop) -> Chosen:
-    """Train every candidate, and keep the epoch that did best on the validation graphs.
+    """Train every candidate, and keep the one that did best on the validation graphs.
 
-    The best is the most accurate, then the one with the lower loss, then the earlier one.
+    The best is the most accurate, then the one with the lower loss, then the earlier one; so it is
+    with the epochs of each, unless the last one is to be kept.
     """
     encoder = Encoder(task.encoding).fit(train)
     best: Training | None = None

@@ -30,6 +30,7 @@ from lfds.nn.tgp_poolers import PREFIX
 from lfds.results.record import Protocol
 
 Value = bool | int | float | str
+Keep = Literal["best", "last"]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -46,6 +47,8 @@ class TrainingSettings(BaseModel):
         averaging: How much of the mean of the weights of earlier epochs is kept when an epoch is
             judged (see :class:`lfds.experiment.averaging.Averaged`); with 0 each epoch stands for
             itself.
+        keep: Whose weights are kept: those of the epoch that is best on the watched graphs, or of
+            the last one. Where few graphs are watched, the best of many epochs is so by luck.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -56,6 +59,7 @@ class TrainingSettings(BaseModel):
     decay: Decay = "linear"
     weight_decay: NonNegativeFloat = 0.0
     averaging: float = Field(default=0.8, ge=0, lt=1)
+    keep: Keep = "best"
 
 
 def _one_or_many(value: object) -> object:
@@ -75,7 +79,7 @@ class CompareSpec(TrainingSettings):
         folds: How many parts the graphs are dealt into.
         seeds: How many times everything is repeated, the dealing of folds included.
         seed: The first seed; the others follow.
-        validation: Share of the training folds on which ``fair`` chooses the epoch.
+        validation: Share of the training folds on which ``fair`` chooses.
         graphs: Take at most this many graphs of each dataset, evenly of each class.
         splits: Folders that hold ``NAME_splits.json``, or files as ``NAME=FILE``: the parts of each
             fold are read, not dealt, and ``folds`` and ``validation`` follow from them.
@@ -102,6 +106,14 @@ class CompareSpec(TrainingSettings):
     grid: dict[str, Annotated[tuple[Value, ...], Field(min_length=1)]] = {}
 
     @model_validator(mode="after")
+    def _only_fair_chooses(self) -> Self:
+        if self.grid and self.protocol != "fair":
+            raise ValueError("a grid is chosen from on validation graphs: it needs protocol 'fair'")
+        if self.keep != "best" and self.protocol != "fair":
+            raise ValueError("keep is for protocol 'fair': under 'paper' every epoch is judged")
+        return self
+
+    @model_validator(mode="after")
     def _known(self) -> Self:
         for pool in self.pools:
             if not (pool.startswith(PREFIX) or set(pool.split("+")) <= set(POOLINGS)):
@@ -110,8 +122,6 @@ class CompareSpec(TrainingSettings):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{what} names {twice!r} twice; once is enough")
-        if self.grid and self.protocol != "fair":
-            raise ValueError("a grid is chosen from on validation graphs: it needs protocol 'fair'")
         for candidate in self.candidates() if self.grid else [self]:
             for pool in self.pools:
                 candidate.network_for(pool)

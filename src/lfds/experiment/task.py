@@ -56,7 +56,12 @@ class FoldTask(BaseModel):
         # Given splits and the share of dealt ones exclude each other; what says nothing stays out,
         # so that adding a way to split renames no record of the others.
         silent = "splits" if self.splits is None else "validation"
-        return self.model_dump(mode="json", exclude={"fold", "data", "splits_file", silent})
+        told = self.model_dump(mode="json", exclude={"fold", "data", "splits_file", silent})
+        for candidate in told["candidates"]:
+            # As it was before one could choose: such records keep their names.
+            if candidate["training"]["keep"] == "best":
+                del candidate["training"]["keep"]
+        return told
 
     @cached_property
     def key(self) -> str:

@@ -69,6 +69,7 @@ class Training:
 
     Watched graphs are judged, and the best weights kept, by the mean over the epochs that
     ``settings.averaging`` asks for; by single epochs where there are few graphs to train on.
+    With ``settings.keep`` at ``"last"`` the last epoch counts as the best.
 
     Every epoch draws its order and its dropout from streams of its own, named by ``scope``: what
     epoch 7 draws depends on nothing but its name, so that nothing random needs to be saved.
@@ -174,7 +175,8 @@ class Training:
     def _keep_if_best(self, epoch: int, score: float, loss: float) -> None:
         """Keep the weights of the best epoch: by score, then by loss, then the earliest."""
         seen = self.progress
-        if self._watched is None or seen.best < 0 or (score, -loss) > seen.best_score:
+        latest = self._watched is None or self.settings.keep == "last"
+        if latest or seen.best < 0 or (score, -loss) > seen.best_score:
             seen.best = epoch
             weights = self.averaged.model.state_dict()
             self.best = {name: value.clone() for name, value in weights.items()}

@@ -12,7 +12,7 @@ from lfds.results.record import Protocol, Record
 SPEC = "spec.json"
 _TRAINING = (
     "epochs", "batch_size", "learning_rate", "final_learning_rate", "decay", "weight_decay",
-    "averaging",
+    "averaging", "keep",
 )  # fmt: skip
 
 _NAMED = ("network", "encoding", "graphs")
@@ -70,8 +70,8 @@ class Wish(BaseModel):
             fixed.pop(name, None)
             options.pop(name, None)
         training = candidates[0].get("training")
-        # Before there was averaging, each epoch stood for itself.
-        trained = {"averaging": 0.0, **training} if training else {}
+        # Before there was averaging, each epoch stood for itself; the best one goes without saying.
+        trained = {"averaging": 0.0, "keep": "best", **training} if training else {}
         return _agrees(trained, fixed) and _agrees(candidates[0].get("network", {}), options)
 
     def is_like(self, other: "Wish") -> bool:

@@ -20,7 +20,7 @@ PROTOCOLS: Mapping[Protocol, tuple[Rule, ...]] = {
 """The rules by which each protocol's epochs are chosen."""
 
 RULES: Mapping[Rule, str] = {
-    "fair": "epoch chosen on validation graphs, test graphs used once",
+    "fair": "epoch chosen on validation graphs (or the last one), test graphs used once",
     "last": "last epoch",
     "common-best": "the one epoch whose mean test accuracy over the folds is best",
     "fold-best": "the best test epoch of each fold: optimistic",
@@ -76,7 +76,8 @@ class Outcome(_Frozen):
 
     Attributes:
         curve: Epoch by epoch.
-        epoch: The epoch chosen on validation graphs, counted from 0; only under ``fair``.
+        epoch: The epoch chosen on validation graphs, or the last one, counted from 0; only under
+            ``fair``.
         accuracy: Its accuracy on the test graphs; only under ``fair``.
         candidate: Which of the candidates was chosen, counted from 0.
         parameters: Numbers the model learns.

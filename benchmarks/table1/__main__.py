@@ -1,6 +1,7 @@
-"""Write the page of results from folders of records.
+r"""Write the page of results from folders of records.
 
-Run: python -m benchmarks.table1 results/paper-* results/fair-* --earlier results/unnormed-*
+Run: python -m benchmarks.table1 results/paper-* results/fair-* --earlier results/unnormed-* \
+    --last results/last-*
 """
 
 import argparse
@@ -40,11 +41,18 @@ def main(told: Sequence[str] | None = None) -> int:
         nargs="+",
         help="folders of an earlier reading of the paper, shown in a table of their own",
     )
+    parser.add_argument(
+        "--last",
+        type=Path,
+        nargs="+",
+        help="folders of the fair protocol that kept the last epoch, shown below the others",
+    )
     given = parser.parse_args(told)
     try:
         made = make_report(given.runs)
         before = make_report(given.earlier) if given.earlier else None
-        text = page(made, read_notes(given.notes, parts_of(made)), before)
+        ended = make_report(given.last) if given.last else None
+        text = page(made, read_notes(given.notes, parts_of(made)), before, ended)
         write_whole(given.out, text.encode())
     except (ResultsError, DataError) as error:
         print(f"table1: {error}", file=sys.stderr)

@@ -20,14 +20,21 @@ from lfds.results.statistics import Comparison, compare, holm
 REFERENCE = "max"
 
 
-def fair(made: Report, notes: Mapping[str, str]) -> str:
-    """Return the part about the fair protocol: accuracies, gains over max, and a note."""
+def fair(made: Report, note: str, *, all_rows: bool = True) -> str:
+    """Return the part about runs of the fair protocol: accuracies, gains over max, and a note.
+
+    Args:
+        made: All records.
+        note: What is said by hand.
+        all_rows: Whether rows of the paper that were run on no dataset are shown.
+    """
     columns = columns_of(made, "fair")
     begun = {column: some for column, some in columns.items() if some}
     if not begun:
-        return "\n\n".join(["Not run.", *filter(None, [notes.get("fair")])])
+        return "\n\n".join(filter(None, ["Not run.", note]))
     standing = made.by("fair")
-    rows = row_names(series for some in begun.values() for series in some)
+    met = [series for some in begun.values() for series in some]
+    rows = row_names(met) if all_rows else list(dict.fromkeys(series.row for series in met))
     said = [f"- {column}: {settings_said(some)}" for column, some in begun.items()]
     others = [column for column in columns if column not in begun]
     accuracy = [
@@ -46,7 +53,7 @@ def fair(made: Report, notes: Mapping[str, str]) -> str:
         "among the rows (after Holm); of n datasets it is at least 1/2 to the power of n - 1.\n"
         f"{_ranks(standing)}",
         as_table(("pooling", *begun, "mean gain", "p", "p after Holm"), gain_lines(rows, gains)),
-        notes.get("fair", ""),
+        note,
     ]
     return "\n\n".join(filter(None, parts))
 

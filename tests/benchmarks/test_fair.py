@@ -68,7 +68,7 @@ def test_a_row_on_one_dataset_has_no_p_over_datasets(tmp_path):
 
 def test_the_part_has_accuracies_gains_settings_and_the_note(tmp_path):
     made = standing_of(tmp_path, "DD", "clouds", loop=LOOP, sort=SORT[:2])
-    text = fair(made, {"fair": "A note."})
+    text = fair(made, "A note.")
     assert "| pooling | DD | clouds |\n" in text
     assert "| `max` | 55.3 ± 5.5 | 55.3 ± 5.5 |" in text
     assert "| `sort` | 2 of 3 folds | 2 of 3 folds |" in text
@@ -82,4 +82,4 @@ def test_the_part_has_accuracies_gains_settings_and_the_note(tmp_path):
 
 def test_without_fair_records_it_says_so(tmp_path):
     made = report_of(tmp_path, ([one("max", "DD", fold) for fold in range(3)],))
-    assert fair(made, {}) == "Not run."
+    assert fair(made, "") == "Not run."

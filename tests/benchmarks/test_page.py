@@ -44,6 +44,24 @@ def test_an_earlier_reading_has_a_table_of_its_own(tmp_path, runs):
     assert "earlier reading" not in plain
 
 
+def test_runs_that_kept_the_last_epoch_stand_below_the_others(tmp_path, runs):
+    notes = tmp_path / "notes.md"
+    notes.write_text("## last\nOf the end.\n\n## fair\nOf the best.\n")
+    kept = fair_run({"max": [0.4, 0.4, 0.4], "loop": [0.5, 0.5, 0.5]}, "DD")
+    ended = write(tmp_path / "last-DD", kept)
+    plain = written(tmp_path, runs, "--notes", str(notes))
+    text = written(tmp_path, runs, "--notes", str(notes), "--last", str(ended))
+    head, rest = text.split("### Keeping the last epoch\n")
+    part, _ = rest.split("\n## What a fold costs\n")
+    assert "| `loop` | 50.0 ± 0.0 |" in part
+    assert "| `loop` | +10.0 (p" in part.replace("**", "")
+    assert "Of the end." in part
+    assert "Of the best." in head
+    assert "`sort`" not in part  # rows that were not run are told of once
+    assert "`sort`" in head
+    assert "last epoch\n" not in plain
+
+
 def test_what_was_said_by_hand_survives(tmp_path, runs):
     notes = tmp_path / "notes.md"
     notes.write_text("## ENZYMES\nBecause of the $x$.\n\n## summary\nIn short.\n")
@@ -81,5 +99,6 @@ def test_every_argument_is_explained(capsys):
         "the page to be written",
         "commentary on the sections",
         "folders of an earlier reading",
+        "that kept the last epoch",
     ):
         assert words in out

@@ -22,11 +22,11 @@ def settings_of(record: Record) -> Settings:
     >>> fold = Fold(dataset="A", pool="max", protocol="fair", folds=10, fold=0, seed=0)
     >>> told = {"content": "c0ffee", "candidates": [{"training": {"epochs": 5}}]}
     >>> settings_of(Record(key="k", fold=fold, settings=told, failure={"reason": "-"}))
-    {'folds': '10', 'epochs': '5'}
+    {'folds': '10', 'epochs': '5', 'keep': 'best'}
     """
     flat = {"folds": str(record.fold.folds)}
     told = dict(record.settings)
-    candidates = told.pop("candidates", [])
+    candidates = [_spelt_out(record, candidate) for candidate in told.pop("candidates", [])]
     for name, value in told.items():
         _put(flat, name, [value])
     for part in ("training", "network"):
@@ -35,6 +35,14 @@ def settings_of(record: Record) -> Settings:
             apart = f"{part} {name}" if name in _OF_THE_RUN else name
             _put(flat, apart, [candidate.get(part, {}).get(name) for candidate in candidates])
     return flat
+
+
+def _spelt_out(record: Record, candidate: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a candidate was, with what goes without saying: fair keeps the best epoch."""
+    if record.fold.protocol != "fair" or "training" not in candidate:
+        return candidate
+    training = candidate["training"]
+    return {**candidate, "training": {**training, "keep": training.get("keep", "best")}}
 
 
 def differing(variants: Iterable[Settings]) -> list[str]:

@@ -1,7 +1,6 @@
-r"""Write the page of results from folders of records.
+"""Write the page of results from folders of records.
 
-Run: python -m benchmarks.table1 results/paper-* results/fair-* --earlier results/unnormed-* \
-    --last results/last-*
+Run: python -m benchmarks.table1 RUNS --earlier RUNS --last RUNS; docs/results.md names them.
 """
 
 import argparse
@@ -9,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.table1.fair import check_kept
 from benchmarks.table1.notes import read_notes
 from benchmarks.table1.page import page, parts_of
 from lfds.data.errors import DataError
@@ -50,8 +50,11 @@ def main(told: Sequence[str] | None = None) -> int:
     given = parser.parse_args(told)
     try:
         made = make_report(given.runs)
+        check_kept(made, "best")
         before = make_report(given.earlier) if given.earlier else None
         ended = make_report(given.last) if given.last else None
+        if ended is not None:
+            check_kept(ended, "last")
         text = page(made, read_notes(given.notes, parts_of(made)), before, ended)
         write_whole(given.out, text.encode())
     except (ResultsError, DataError) as error:

@@ -15,6 +15,7 @@ from benchmarks.table1.rows import as_table, cell_or_not_run, columns_of, row_na
 from lfds.report.report import Report
 from lfds.report.standing import ALPHA, Entry, Standing, comparable
 from lfds.report.words import p_text, points
+from lfds.results.errors import ResultsError
 from lfds.results.statistics import Comparison, compare, holm
 
 REFERENCE = "max"
@@ -56,6 +57,17 @@ def fair(made: Report, note: str, *, all_rows: bool = True) -> str:
         note,
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def check_kept(made: Report, keep: str) -> None:
+    """Raise a ResultsError where runs of the fair protocol kept another epoch than they should."""
+    for series in made.series:
+        kept = series.settings.get("keep", keep)
+        if series.protocol == "fair" and kept != keep:
+            raise ResultsError(
+                f"{series.row} on {series.column} kept the {kept} epoch: runs that kept the last "
+                f"one belong behind --last, and no others"
+            )
 
 
 def gains_on(standing: Standing, column: str) -> dict[str, tuple[Comparison, float]]:

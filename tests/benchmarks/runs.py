@@ -32,9 +32,9 @@ def paper_run(pools, dataset="ENZYMES", by=0.0):
     return [one(p, dataset, fold, test=lifted(by, fold)) for p in pools for fold in range(FOLDS)]
 
 
-def fair_run(accuracies, dataset):
+def fair_run(accuracies, dataset, **training):
     return [
-        one(pool, dataset, fold, fair=accuracy)
+        one(pool, dataset, fold, fair=accuracy, **training)
         for pool, some in accuracies.items()
         for fold, accuracy in enumerate(some)
     ]

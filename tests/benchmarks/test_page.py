@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from benchmarks.pack import pack
 from benchmarks.table1.__main__ import main
@@ -47,7 +49,7 @@ def test_an_earlier_reading_has_a_table_of_its_own(tmp_path, runs):
 def test_runs_that_kept_the_last_epoch_stand_below_the_others(tmp_path, runs):
     notes = tmp_path / "notes.md"
     notes.write_text("## last\nOf the end.\n\n## fair\nOf the best.\n")
-    kept = fair_run({"max": [0.4, 0.4, 0.4], "loop": [0.5, 0.5, 0.5]}, "DD")
+    kept = fair_run({"max": [0.4, 0.4, 0.4], "loop": [0.5, 0.5, 0.5]}, "DD", keep="last")
     ended = write(tmp_path / "last-DD", kept)
     plain = written(tmp_path, runs, "--notes", str(notes))
     text = written(tmp_path, runs, "--notes", str(notes), "--last", str(ended))
@@ -60,6 +62,17 @@ def test_runs_that_kept_the_last_epoch_stand_below_the_others(tmp_path, runs):
     assert "`sort`" not in part  # rows that were not run are told of once
     assert "`sort`" in head
     assert "last epoch\n" not in plain
+
+
+def test_runs_are_shown_as_what_they_are(tmp_path, runs, capsys):
+    """Neither may a chosen epoch pass for the last one, nor the other way round."""
+    last = write(tmp_path / "last-DD", fair_run({"max": [0.4, 0.4, 0.4]}, "DD", keep="last"))
+    out = tmp_path / "results.md"
+    given = ["-o", str(out), "--notes", str(tmp_path / "none")]
+    for told in ([*map(str, runs), "--last", str(runs[1])], [str(runs[0]), str(last)]):
+        assert main([*told, *given]) == 2
+        assert re.search("max on DD kept the (best|last) epoch", capsys.readouterr().err)
+        assert not out.exists()
 
 
 def test_what_was_said_by_hand_survives(tmp_path, runs):

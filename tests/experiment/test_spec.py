@@ -30,6 +30,7 @@ def test_a_spec_is_frozen_and_survives_json():
         ({"grid": {"epochs": [0]}}, "epochs"),
         ({"grid": {"slots": [4]}, "protocol": "paper"}, "it needs protocol 'fair'"),
         ({"keep": "first"}, "keep: Input should be 'best' or 'last', not 'first'"),
+        ({"grid": {"keep": ["best", "last"]}}, "name one of them outside of the grid"),
         ({"keep": "last", "preset": "paper"}, "keep is for protocol 'fair'"),
         ({"protocol": "unfair"}, "protocol: Input should be 'fair' or 'paper', not 'unfair'"),
         ({"folds": 1}, "folds: .* greater than or equal to 2, not 1"),

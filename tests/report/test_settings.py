@@ -1,3 +1,5 @@
+import pytest
+
 from lfds.report.settings import differing, settings_of
 from tests.report.runs import record, settings
 
@@ -5,7 +7,8 @@ from tests.report.runs import record, settings
 def test_settings_are_flat_and_leave_out_what_names_row_and_column():
     flat = settings_of(record("max", "A"))
     assert flat == {
-        "folds": "5", "validation": "0.1", "epochs": "4", "learning_rate": "0.005", "slots": "64",
+        "folds": "5", "validation": "0.1", "epochs": "4", "learning_rate": "0.005", "keep": "best",
+        "slots": "64",
     }  # fmt: skip
 
 
@@ -15,6 +18,22 @@ def test_candidates_give_all_values_they_chose_from():
     told["candidates"].append(other)
     flat = settings_of(record("max", "A", told=told))
     assert (flat["epochs"], flat["slots"]) == ("4 or 9", "64")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "trained", "said"),
+    [
+        ("fair", {}, "best"),
+        ("fair", {"keep": "best"}, "best"),
+        ("fair", {"keep": "last"}, "last"),
+        ("paper", {}, None),
+    ],
+)
+def test_which_epoch_was_kept_is_said_where_one_was(protocol, trained, said):
+    told = settings("max")
+    told["candidates"][0]["training"] |= trained
+    flat = settings_of(record("max", "A", protocol=protocol, told=told))
+    assert flat.get("keep") == said
 
 
 def test_structured_and_missing_settings_are_text():

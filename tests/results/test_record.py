@@ -1,13 +1,31 @@
 import pytest
 from pydantic import ValidationError
 
-from lfds.results.record import Curve, Outcome, Record, key_of
+from lfds.results.record import RULES, Curve, Outcome, Record, key_of, rule_in_words
 from tests.results.records import failed_record, fair_record, fold, paper_record
 
 
 @pytest.mark.parametrize("record", [fair_record(1 / 3), paper_record([0.1, 0.7]), failed_record()])
 def test_a_record_survives_json_bit_for_bit(record):
     assert Record.model_validate_json(record.model_dump_json()) == record
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept", "said"),
+    [
+        ("fair", {"best"}, RULES["fair"]),
+        ("fair", {None}, RULES["fair"]),
+        ("fair", {"last"}, "the last epoch, test graphs used once"),
+        (
+            "fair",
+            {"best", "last"},
+            "epoch chosen on validation graphs or, where a row says so, the ",
+        ),
+        ("fold-best", {"last"}, RULES["fold-best"]),
+    ],
+)
+def test_a_rule_says_which_epochs_were_kept(rule, kept, said):
+    assert rule_in_words(rule, kept).startswith(said)
 
 
 def test_records_from_before_memory_was_measured_are_read():

@@ -70,13 +70,14 @@ def compare(
         typer.Option(help="Folds from files: a folder of NAME_splits.json, or NAME=FILE."),
     ] = None,
     validation: Annotated[
-        float | None, typer.Option(help="Share of the training folds that is chosen on.")
+        float | None, typer.Option(help="Share of the training folds set apart to choose on.")
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training graphs.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Graphs of a batch.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Of the first epoch.")] = None,
     keep: Annotated[
-        str | None, typer.Option(help="best (the default) or last: which epoch fair judges.")
+        str | None,
+        typer.Option(help="Whose weights fair tests: best (epoch, the default) or last."),
     ] = None,
     seeds: Annotated[int | None, typer.Option(help="How often all is repeated.")] = None,
     seed: Annotated[int | None, typer.Option(help="The first seed.")] = None,

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from lfds.experiment.comparison import Result
 from lfds.results.errors import IncompleteRunError
 from lfds.results.ranks import Ranking, rank
-from lfds.results.record import RULES
+from lfds.results.record import rule_in_words
 from lfds.results.rules import Scores, scores_by
 from lfds.results.statistics import Comparison, compare
 from lfds.results.table import Table
@@ -21,9 +21,8 @@ def print_result(result: Result) -> None:
     """Print the table of each rule, ranks where there are several datasets, and what failed."""
     console = Console(soft_wrap=True, highlight=False)
     for table in result.tables:
-        console.print(
-            f"accuracy in %, mean ± std over folds; rule {table.rule}: {RULES[table.rule]}"
-        )
+        words = rule_in_words(table.rule, {result.spec.keep})
+        console.print(f"accuracy in %, mean ± std over folds; rule {table.rule}: {words}")
         console.print(_grid(table))
         ranking = ranking_of(table)
         if ranking is not None:

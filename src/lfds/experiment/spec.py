@@ -109,8 +109,15 @@ class CompareSpec(TrainingSettings):
     def _only_fair_chooses(self) -> Self:
         if self.grid and self.protocol != "fair":
             raise ValueError("a grid is chosen from on validation graphs: it needs protocol 'fair'")
+        if "keep" in self.grid:
+            raise ValueError(
+                "grid: keep cannot be chosen on validation graphs, on which the last epoch is "
+                "never ahead of the best; name one of them outside of the grid"
+            )
         if self.keep != "best" and self.protocol != "fair":
-            raise ValueError("keep is for protocol 'fair': under 'paper' every epoch is judged")
+            raise ValueError(
+                "keep is for protocol 'fair': 'paper' judges all epochs, by 'last' the last one"
+            )
         return self
 
     @model_validator(mode="after")

@@ -17,7 +17,7 @@ from lfds.report.paper import is_there, published, remarks
 from lfds.report.report import Report
 from lfds.report.standing import ALPHA, Pair, Standing
 from lfds.report.words import cell_text, folds_text, p_text, places_of, points
-from lfds.results.record import RULES, Rule
+from lfds.results.record import Rule
 
 _HOME = files("lfds.report").joinpath("template")
 
@@ -44,7 +44,7 @@ def page(made: Report, rule: Rule) -> str:
             settings=settings_table(made),
             versions=versions_table(made),
             remarks=remarks({s.pool for s in made.series}, {s.dataset for s in made.series}),
-            rules=RULES,
+            rules={rule: made.by(rule).words for rule in made.rules},
             alpha=ALPHA,
             version=version("lfds"),
         )

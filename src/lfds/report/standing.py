@@ -9,7 +9,7 @@ from typing import Literal
 from lfds.report.series import Series
 from lfds.results.errors import IncompleteRunError
 from lfds.results.ranks import Ranking, rank
-from lfds.results.record import PROTOCOLS, Rule
+from lfds.results.record import PROTOCOLS, Rule, rule_in_words
 from lfds.results.rules import Scores, scores_by
 from lfds.results.statistics import Comparison, Summary, compare, holm, summarise
 
@@ -82,6 +82,12 @@ class Standing:
         """The columns whose rows were not all run on the same folds."""
         dealt = {c: {e.series.dealt for e in self.column(c) if e.summary} for c in self.columns}
         return tuple(column for column, several in dealt.items() if len(several) > 1)
+
+    @property
+    def words(self) -> str:
+        """What the rule does to these runs."""
+        kept = {entry.series.settings.get("keep") for entry in self.entries.values()}
+        return rule_in_words(self.rule, kept)
 
     def column(self, column: str) -> list[Entry]:
         """Return the entries of a column, in the order of the rows."""

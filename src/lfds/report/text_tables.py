@@ -8,7 +8,6 @@ from lfds.report.cost import cost_of
 from lfds.report.paper import published
 from lfds.report.standing import ALPHA, Entry, Standing
 from lfds.report.words import cell_text
-from lfds.results.record import RULES
 
 LEGEND = (
     "best of its column {best}, not significantly worse {even} "
@@ -25,7 +24,7 @@ def markdown(standing: Standing) -> str:
     """Return the table as Markdown; the best in bold, not significantly worse in italics."""
     head = ["", *(_md(column) for column in standing.columns)]
     lines = [
-        f"Accuracy in %, mean ± std over folds; rule {standing.rule}: {RULES[standing.rule]}.",
+        f"Accuracy in %, mean ± std over folds; rule {standing.rule}: {standing.words}.",
         "",
         f"| {' | '.join(head)} |",
         "|---|" + "--:|" * len(standing.columns),
@@ -40,7 +39,7 @@ def markdown(standing: Standing) -> str:
 def latex(standing: Standing) -> str:
     """Return the table as LaTeX for the package booktabs."""
     lines = [
-        f"% rule {standing.rule}: {RULES[standing.rule]}",
+        f"% rule {standing.rule}: {standing.words}",
         "\\begin{tabular}{l" + "r" * len(standing.columns) + "}",
         "\\toprule",
         " & ".join(["", *(_tex(column) for column in standing.columns)]) + " \\\\",

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
@@ -20,11 +20,25 @@ PROTOCOLS: Mapping[Protocol, tuple[Rule, ...]] = {
 """The rules by which each protocol's epochs are chosen."""
 
 RULES: Mapping[Rule, str] = {
-    "fair": "epoch chosen on validation graphs (or the last one), test graphs used once",
+    "fair": "epoch chosen on validation graphs, test graphs used once",
     "last": "last epoch",
     "common-best": "the one epoch whose mean test accuracy over the folds is best",
     "fold-best": "the best test epoch of each fold: optimistic",
 }
+
+
+def rule_in_words(rule: Rule, kept: Collection[str | None] = ()) -> str:
+    """Return what a rule does.
+
+    Args:
+        rule: Its name.
+        kept: What the runs it was used on say of ``keep``; the best epoch, where they are silent.
+    """
+    if rule != "fair" or "last" not in kept:
+        return RULES[rule]
+    chosen = "epoch chosen on validation graphs or, where a row says so, " if len(kept) > 1 else ""
+    return f"{chosen}the last epoch, test graphs used once"
+
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 

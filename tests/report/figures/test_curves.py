@@ -50,7 +50,7 @@ def test_there_is_a_panel_for_each_row_and_it_says_what_is_missing(report_on):
     drawing = draw_curves(report_on(some).by("fair"), "A")
     titles = [axes.get_title(loc="left") for axes in drawing.figure.axes if axes.axison]
     assert titles == ["max", "loop", "image", "gmt (2 of 5)"]
-    assert "chosen epochs from 2 to 3" in drawing.about
+    assert "judged epochs from 2 to 3" in drawing.about
 
 
 def test_without_a_fold_there_is_no_curve(report_on):

@@ -151,4 +151,4 @@ def _in_words(entry: Entry, rule: Rule) -> str:
     if not seen.chosen:
         return said + "."
     epochs = sorted(epoch for epoch, _ in seen.chosen)
-    return f"{said}, chosen epochs from {epochs[0]} to {epochs[-1]}."
+    return f"{said}, judged epochs from {epochs[0]} to {epochs[-1]}."

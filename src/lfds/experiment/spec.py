@@ -179,8 +179,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         # The paper does not say how large the coordinates of the embedding are. Those that gensim
         # leaves drown all else; a tenth of them does not (docs/results.md).
         "encoding": EncodingSettings(structure=(DeepWalk(scale=0.1),)),
-        # The paper names both ends of the learning rate, and not the way between them. Its head,
-        # which is not normed, learns more where the rate is low for longer.
+        # The paper names both ends of the learning rate, and not the way between them. This one was
+        # chosen when the head had no norms, which learned more where the rate is low for longer.
         "decay": "exponential",
         "averaging": 0.0,
     },

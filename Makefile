@@ -8,6 +8,10 @@ READY  := $(VENV)/.ready
 # One thread per process: tests run in parallel, and BLAS threads would fight over the cores.
 export OMP_NUM_THREADS ?= 1
 
+# Some virtual machines announce matrix tiles (AMX) and kill the process that uses them, so that
+# any product of torch in bfloat16 ends it. Without them everything runs, single precision no slower.
+export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_BF16
+
 .PHONY: demo test test-all lint types contracts bench figures format clean help
 
 help:  ## list the targets

@@ -51,11 +51,15 @@ Epoch = Callable[[], None]
 
 
 def settings_of(pool: str) -> NetworkSettings:
-    """The network as it comes, or, as "loop of 64", with as many slots as peers have clusters."""
+    """The network as it comes, or, as "loop of 64", with as many slots as peers have clusters.
+
+    Such slots are read as the clusters are, by their maxima.
+    """
     name, _, slots = pool.partition(" of ")
     if not slots:
         return NetworkSettings(pool=name)
-    return NetworkSettings(pool=name, slots=int(slots), counts=False)
+    bare = {"counts": False, "readout": "max", "node_norm": False}
+    return NetworkSettings.model_validate({"pool": name, "slots": int(slots), **bare})
 
 
 def our_epoch(graphs: GraphSet, pool: str) -> Epoch:

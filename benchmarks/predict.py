@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,8 +27,9 @@ from benchmarks.pyg_network import WIDTH, Net, normed
 from lfds.data import GraphSet
 from lfds.nn import GraphClassifier
 
-# The estimator as it comes, and with the slots of the paper.
-MODELS = {"as it comes": {}, "64 slots": {"slots": 64, "options": {"counts": False}}}
+# The estimator as it comes, and with the slots of the paper, read as there.
+BARE = {"counts": False, "readout": "max", "node_norm": False}
+MODELS = {"as it comes": {}, "64 slots": {"slots": 64, "options": BARE}}
 ROUNDS = 9
 BATCHES = (32, 128, 512)
 
@@ -51,26 +53,29 @@ class LoopPool(nn.Module):
     """The latent loop as one writes it with PyG: pad, multiply, mask; or scatter, as in the paper.
 
     Args:
-        slots: How many.
-        counts: Whether slots are told how much they received.
+        pool: What was learned: its anchors, counts, norm of nodes and weights of slots are taken.
         padded: Which of the two ways.
     """
 
-    out_channels = 2 * WIDTH
-
-    def __init__(self, slots: int, counts: bool, padded: bool) -> None:
+    def __init__(self, pool: lfds.LFDSPool, padded: bool) -> None:
         super().__init__()
         self.padded = padded
-        self.anchors = nn.Parameter(torch.empty(slots, WIDTH))
-        self.direction = nn.Parameter(torch.empty(WIDTH)) if counts else None
+        self.out_channels = pool.out_channels
+        self.anchors = pool.anchors(None).data.clone()
+        self.direction = None if pool.counts is None else pool.counts.direction.data.clone()
+        self.norm = nn.Identity() if pool.node_norm is None else deepcopy(pool.node_norm.norm)
+        self.weights = [part.weights.data.clone() for part in pool.weights]
         self.layers = nn.ModuleList([LoopLayer(), LoopLayer()])
 
     def forward(self, x: Tensor, data: Data) -> Tensor:
+        x = self.norm(x)
         slots = self.by_padding(x, data) if self.padded else self.by_scattering(x, data)
         vectors = []
-        for layer in self.layers:
+        for k, layer in enumerate(self.layers):
             slots = layer(slots)
             vectors.append(slots.amax(dim=1))
+            if self.weights:
+                vectors.append((slots * self.weights[k]).sum(dim=1))
         return torch.cat(vectors, dim=1)
 
     def by_padding(self, x: Tensor, data: Data) -> Tensor:
@@ -102,15 +107,11 @@ def copy_pair(
 def same_in_pyg(network: GraphClassifier, padded: bool) -> Net:
     """Return the network with the same weights, as a user of PyG would write it."""
     pool = network.pool.pools[0]
-    own = LoopPool(pool.structure.num_slots, pool.counts is not None, padded)
-    net = Net(network.features, network.classes, own)
+    net = Net(network.features, network.classes, LoopPool(pool, padded))
     pairs = [*zip(net.convs, network.base.layers, strict=True)]
     pairs += [*zip(net.pool.layers, pool.layers, strict=True)]
     for theirs, ours in pairs:
         copy_pair(theirs.own, theirs.sent, theirs.own_f, theirs.sent_f, ours)
-    own.anchors.data = pool.anchors(None).data.clone()
-    if pool.counts is not None:
-        own.direction.data = pool.counts.direction.data.clone()
     head = [part for part in network.head.layers if not isinstance(part, nn.Dropout)]
     their_head = [part for part in net.head if not isinstance(part, nn.Dropout)]
     for theirs, ours in zip(their_head, head, strict=True):

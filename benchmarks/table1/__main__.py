@@ -1,6 +1,7 @@
 """Write the page of results from folders of records.
 
-Run: python -m benchmarks.table1 RUNS --earlier RUNS --last RUNS; docs/results.md names them.
+Run: python -m benchmarks.table1 RUNS [--earlier RUNS] [--ours RUNS] [--seeds RUNS]
+[--bare RUNS] [--last RUNS]; docs/results.md names them.
 """
 
 import argparse
@@ -10,13 +11,20 @@ from pathlib import Path
 
 from benchmarks.table1.fair import check_kept
 from benchmarks.table1.notes import read_notes
-from benchmarks.table1.page import page, parts_of
+from benchmarks.table1.page import Beside, page, parts_of
 from lfds.data.errors import DataError
 from lfds.data.whole_file import write_whole
 from lfds.report.report import make_report
 from lfds.results.errors import ResultsError
 
 DOCS = Path(__file__).parents[2] / "docs"
+BESIDE = {
+    "earlier": "of an earlier reading of the paper, shown in a table of their own",
+    "ours": "of the library as it comes under the paper's protocol, likewise",
+    "seeds": "of the fair protocol with several seeds, likewise",
+    "bare": "of the fair protocol before nodes were normed and slots weighted, likewise",
+    "last": "of the fair protocol that kept the last epoch, shown below the others",
+}
 
 
 def main(told: Sequence[str] | None = None) -> int:
@@ -35,27 +43,17 @@ def main(told: Sequence[str] | None = None) -> int:
         default=DOCS / "results-notes.md",
         help="commentary on the sections of the page (%(default)s)",
     )
-    parser.add_argument(
-        "--earlier",
-        type=Path,
-        nargs="+",
-        help="folders of an earlier reading of the paper, shown in a table of their own",
-    )
-    parser.add_argument(
-        "--last",
-        type=Path,
-        nargs="+",
-        help="folders of the fair protocol that kept the last epoch, shown below the others",
-    )
+    for name, what in BESIDE.items():
+        parser.add_argument(f"--{name}", type=Path, nargs="+", help=f"folders {what}")
     given = parser.parse_args(told)
     try:
         made = make_report(given.runs)
         check_kept(made, "best")
-        before = make_report(given.earlier) if given.earlier else None
-        ended = make_report(given.last) if given.last else None
-        if ended is not None:
-            check_kept(ended, "last")
-        text = page(made, read_notes(given.notes, parts_of(made)), before, ended)
+        others = {name: make_report(asked) for name in BESIDE if (asked := getattr(given, name))}
+        for name, keep in (("seeds", "best"), ("bare", "best"), ("last", "last")):
+            if name in others:
+                check_kept(others[name], keep)
+        text = page(made, read_notes(given.notes, parts_of(made)), Beside(**others))
         write_whole(given.out, text.encode())
     except (ResultsError, DataError) as error:
         print(f"table1: {error}", file=sys.stderr)

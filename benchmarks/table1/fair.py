@@ -13,6 +13,8 @@ from itertools import product
 
 from benchmarks.table1.rows import as_table, cell_or_not_run, columns_of, row_names, settings_said
 from lfds.report.report import Report
+from lfds.report.series import Series
+from lfds.report.slots import OF_SLOTS
 from lfds.report.standing import ALPHA, Entry, Standing, comparable
 from lfds.report.words import p_text, points
 from lfds.results.errors import ResultsError
@@ -85,8 +87,13 @@ def gains_on(standing: Standing, column: str) -> dict[str, tuple[Comparison, flo
 def _reference(entry: Entry, whole: Sequence[Entry]) -> Entry | None:
     """Return max on the same folds, of the same settings where several were run."""
     rivals = [e for e in whole if e.series.pool == REFERENCE and comparable(e, entry)]
-    alike = [rival for rival in rivals if rival.series.settings == entry.series.settings]
+    alike = [rival for rival in rivals if _shared(rival.series) == _shared(entry.series)]
     return None if entry in rivals else next(iter([*alike, *rivals]), None)
+
+
+def _shared(series: Series) -> Mapping[str, str]:
+    """The settings that a pooling without slots has, too."""
+    return {name: value for name, value in series.settings.items() if name not in OF_SLOTS}
 
 
 def gain_lines(

@@ -64,6 +64,33 @@ def test_runs_that_kept_the_last_epoch_stand_below_the_others(tmp_path, runs):
     assert "last epoch\n" not in plain
 
 
+@pytest.mark.parametrize(
+    ("option", "head"),
+    [("seeds", "With several seeds"), ("bare", "Before nodes were normed and slots weighted")],
+)
+def test_other_runs_of_the_fair_protocol_have_tables_of_their_own(tmp_path, runs, option, head):
+    notes = tmp_path / "notes.md"
+    notes.write_text(f"## {option}\nOf these.\n")
+    others = fair_run({"max": [0.4, 0.4, 0.4], "loop": [0.5, 0.5, 0.5]}, "DD")
+    folder = write(tmp_path / f"{option}-DD", others)
+    text = written(tmp_path, runs, "--notes", str(notes), f"--{option}", str(folder))
+    above, part = text.split(f"### {head}\n")
+    part, _ = part.split("\n## What a fold costs\n")
+    assert "| `loop` | 50.0 ± 0.0 |" in part
+    assert "Of these." in part
+    assert "| `loop` | 70.0 ± 10.0 |" in above
+    assert head not in written(tmp_path, runs, "--notes", str(notes))
+
+
+def test_our_own_network_stands_below_the_rows_of_the_paper(tmp_path, runs):
+    mine = write(tmp_path / "ours-DD", paper_run(["loop"], "DD"))
+    given = ["--notes", str(tmp_path / "none"), "--ours", str(mine)]
+    part = written(tmp_path, runs, *given).split("### The library as it comes, by the same rules")[
+        1
+    ]
+    assert "| `loop` | 10.0 / 53.3 / 56.7 |" in part.split("\n## Under the fair protocol\n")[0]
+
+
 def test_runs_are_shown_as_what_they_are(tmp_path, runs, capsys):
     """Neither may a chosen epoch pass for the last one, nor the other way round."""
     last = write(tmp_path / "last-DD", fair_run({"max": [0.4, 0.4, 0.4]}, "DD", keep="last"))
@@ -113,5 +140,8 @@ def test_every_argument_is_explained(capsys):
         "commentary on the sections",
         "folders of an earlier reading",
         "that kept the last epoch",
+        "with several seeds",
+        "before nodes were normed",
+        "of the library as it comes",
     ):
         assert words in out

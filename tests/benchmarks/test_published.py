@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lfds.experiment.spec import PRESETS, CompareSpec, make_spec
+from lfds.experiment.task import named_network
 
 RESULTS = Path(__file__).parents[2] / "results"
 SPECS = sorted(RESULTS.glob("*/spec.json"))
@@ -25,9 +26,10 @@ def test_a_spec_asks_for_the_networks_and_the_training_of_its_records(path):
     seen = 0
     for record in records_beside(path):
         for candidate in record["settings"]["candidates"]:
-            asked = spec.network_for(record["fold"]["pool"]).model_dump()
+            asked = named_network(spec.network_for(record["fold"]["pool"]))
             # What is newer than a record is not named in it.
             assert {name: asked[name] for name in candidate["network"]} == candidate["network"]
+            assert asked.get("node_norm", False) == candidate["network"].get("node_norm", False)
             trained = {"keep": "best", **candidate["training"]}
             training = spec.training.model_dump()
             assert {name: training[name] for name in trained} == trained

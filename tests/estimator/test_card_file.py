@@ -44,6 +44,15 @@ def test_a_setting_that_came_later_does_not_spoil_what_was_written_before(folder
     assert np.isfinite(lfds.load(folder).predict_proba(graphs())).all()
 
 
+def test_models_from_before_nodes_could_be_normed_say_what_they_said(tmp_path):
+    bare = {"width": 8, "node_norm": False, "readout": "max"}
+    model = lfds.LFDSClassifier(epochs=2, slots=4, options=bare, seed=0).fit(graphs())
+    model.save(tmp_path / "bare")
+    changed(tmp_path / "bare", signed(lambda model: model["network"].pop("node_norm")))
+    loaded = lfds.load(tmp_path / "bare")
+    assert np.array_equal(loaded.predict_proba(graphs()), model.predict_proba(graphs()))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

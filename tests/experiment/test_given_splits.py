@@ -73,9 +73,17 @@ def test_dealt_folds_are_named_as_ever(tmp_path):
         "content": task.content,
         "validation": 0.1,
         "encoding": task.encoding.model_dump(mode="json"),
-        # That the best epoch is kept goes without saying, as it did before there was another way.
+        # That the best epoch is kept goes without saying, as it did before there was another way;
+        # and a maximum, which has no slots, is told of no other way to read them.
         "candidates": [
-            one.model_dump(mode="json", exclude={"training": {"keep"}}) for one in task.candidates
+            {
+                "training": one.training.model_dump(mode="json", exclude={"keep"}),
+                "network": {
+                    **one.network.model_dump(mode="json", exclude={"node_norm"}),
+                    "readout": "max",
+                },
+            }
+            for one in task.candidates
         ],
     }
     assert task.settings == settings

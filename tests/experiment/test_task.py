@@ -36,6 +36,26 @@ def test_that_the_best_epoch_is_kept_goes_without_saying(tmp_path):
     assert told == [None, "last"]
 
 
+def test_a_network_keeps_its_name_when_what_it_does_not_use_changes(tmp_path):
+    """Records of a maximum from before slots were weighted are still those of a maximum."""
+
+    def key(pool, **options):
+        return tasks_for(tmp_path, pools=[pool], options=options)[0].key
+
+    before = {"readout": "max", "node_norm": False}
+    assert key("max", **before) == key("max")
+    assert key("loop", **before) != key("loop")
+    assert key("loop", readout="max") != key("loop", **before)
+
+
+def test_networks_without_normed_nodes_do_not_speak_of_them(tmp_path):
+    told = [
+        tasks_for(tmp_path, pools=["loop"], options={"node_norm": normed})[0].settings
+        for normed in (False, True)
+    ]
+    assert [one["candidates"][0]["network"].get("node_norm") for one in told] == [None, True]
+
+
 def test_a_record_says_what_was_run(tmp_path):
     task = tasks_for(tmp_path)[0]
     record = task.record(Failure(reason="why"))

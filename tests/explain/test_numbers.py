@@ -4,8 +4,9 @@ import torch
 
 import lfds
 from lfds.explain.looking import latent_pools
-from lfds.explain.numbers import atlas_numbers, places_of, spread_over_classes, undirected
+from lfds.explain.numbers import BESIDE, atlas_numbers, places_of, spread_over_classes, undirected
 from lfds.nn import Edges
+from lfds.nn.pooling import READOUTS
 from tests.explain.models import clouds, fitted, strings
 
 
@@ -37,7 +38,7 @@ def test_everything_adds_up():
     np.testing.assert_allclose(pool.mass.sum(axis=1), 1, rtol=1e-5)
     np.testing.assert_allclose(pool.picks.sum(axis=2), 8, rtol=1e-5)  # channels
     np.testing.assert_allclose(made.graphs[0].deciding[0].sum(), 1, rtol=1e-4)
-    assert made.through == (16, 32)
+    assert made.through == (32, 48)  # maxima and weighted sums of two layers, and of the base
     np.testing.assert_allclose(made.probabilities, model.predict_proba(clouds()), atol=1e-6)
     assert made.target.tolist() == clouds().y.tolist()
 
@@ -52,7 +53,12 @@ def test_several_structures_stand_side_by_side():
         nodes = network.base(batch.x, Edges.from_rows(batch.edge_ptr, batch.edge_dst))[-1]
         for pool, shares in zip(latent_pools(network), made.graphs[0].shares, strict=True):
             np.testing.assert_allclose(shares, pool.shares(nodes, ptr=batch.ptr), atol=1e-6)
-    assert made.through == (16, 16, 16, 64)
+    assert made.through == (32, 32, 32, 112)
+
+
+def test_what_is_read_of_all_slots_beside_their_maxima_is_told():
+    assert set(BESIDE) == set(READOUTS)
+    assert numbers_of(fitted(), clouds(), [0]).pools[0].beside == "sums by learned weights"
 
 
 def test_batches_make_no_difference(monkeypatch):

@@ -41,7 +41,7 @@ def lived(dtype=torch.float64, **options):
     for seed in range(3):
         ordinary(model.train(), drawn([5, 7, 3], seed, dtype))
     for part in model.modules():
-        if isinstance(part, torch.nn.BatchNorm1d):
+        if isinstance(part, torch.nn.BatchNorm1d) and part.affine:
             torch.nn.init.normal_(part.weight)
             torch.nn.init.normal_(part.bias)
     for pool in getattr(model.pool, "pools", ()):
@@ -72,6 +72,9 @@ OPTIONS = [
     {"reduction": "mean", "counts": True, "readout": "max+mean"},
     {"anchors": "generated"},
     {"anchors": "mixture", "blend": True},
+    {"node_norm": True, "readout": "max+weighted"},
+    {"node_norm": True, "blend": True, "pool": "array", "readout": "max+weighted"},
+    {"node_norm": True, "anchors": "mixture", "blend": True},
     {"layers": 1, "slots": 3},
     {"layers": 4, "head_norm": False},
 ]

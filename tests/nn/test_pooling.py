@@ -214,6 +214,7 @@ def test_the_penalties_of_a_model_are_found_wherever_they_are():
         ((4, "loop", {"slots": 8}), TypeError, "slots"),
         ((4, "loop", {"low_memory": "no"}), TypeError, "low_memory must be True or False"),
         ((4, "loop", {"blend": "no"}), TypeError, "blend must be True or False, got 'no'"),
+        ((4, "loop", {"node_norm": 1}), TypeError, "node_norm must be True or False, got 1"),
         ((4, "loop", {"slot_dropout": "0.4"}), TypeError, "slot_dropout must be a number"),
     ],
 )

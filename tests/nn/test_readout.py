@@ -23,6 +23,10 @@ def test_options_arrive():
     assert (pool.reduction, pool.slot_dropout.p, pool.structure.weight) == ("mass", 0.3, 0.5)
     assert type(pool.anchors).__name__ == "MixtureAnchors"
     assert pool.blend is not None
+    assert (pool.readout, pool.node_norm is None) == ("max+weighted", False)
+    bare = NetworkSettings(pool="loop", readout="max", node_norm=False)
+    (pool,) = LatentReadout(8, bare).pools
+    assert (pool.readout, pool.node_norm) == ("max", None)
     spatial = LatentReadout(8, NetworkSettings(pool="learned-spatial", normalized_adjacency=True))
     assert spatial.pools[0].structure.normalized
 
@@ -52,7 +56,7 @@ def test_several_structures_side_by_side():
     x, ptr = torch.randn(5, 8), torch.tensor([0, 2, 5])
     edges = Edges.from_rows(torch.zeros(6).long(), torch.zeros(0).long())
     expected = torch.cat([pool(x, ptr=ptr) for pool in readout.pools], dim=1)
-    assert readout.out_channels == 48
+    assert readout.out_channels == 3 * 2 * 2 * 8  # structures, layers, maxima and sums, width
     assert_close(readout(x, ptr, edges), expected)
     readout.pools[2].structure.frame.basis.data.mul_(2)
     assert_close(readout.penalty(), torch.tensor(81.0))

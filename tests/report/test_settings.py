@@ -45,3 +45,8 @@ def test_only_what_differs_tells_apart():
     assert differing([{"a": "1", "b": "2"}, {"a": "1", "b": "3"}]) == ["b"]
     assert differing([{"a": "1"}, {"a": "1", "b": "3"}]) == ["b"]
     assert differing([{"a": "1"}]) == differing([]) == []
+
+
+def test_nodes_of_slots_are_said_not_to_be_normed():
+    told = [settings_of(record(pool, "A", told=settings(pool))) for pool in ("loop", "max")]
+    assert [flat.get("node_norm") for flat in told] == ["false", None]

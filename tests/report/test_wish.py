@@ -69,3 +69,20 @@ def test_folds_from_files_have_no_share_for_validation():
 
 def test_records_that_do_not_say_are_meant():
     assert Wish.model_validate(wish()).meant(record("max", "ENZYMES", told={"content": "x"}))
+
+
+@pytest.mark.parametrize(
+    ("pool", "network", "options", "meant"),
+    [
+        ("max", {"readout": "max"}, {"readout": "max+weighted", "node_norm": True}, True),
+        ("max", {"readout": "max"}, {"readout": "max+weighted", "slots": 9}, False),
+        ("loop", {"readout": "max"}, {"readout": "max+weighted"}, False),
+        ("loop", {}, {"node_norm": True}, False),
+        ("loop", {}, {"node_norm": False}, True),
+        ("loop+image", {"node_norm": True}, {"node_norm": True}, True),
+    ],
+)
+def test_options_of_slots_are_asked_of_poolings_that_have_some(pool, network, options, meant):
+    told = Wish.model_validate(wish(options=options))
+    found = record(pool, "A", told=settings(pool, **network))
+    assert told.meant(found) is meant

@@ -35,11 +35,18 @@ def read_card(source: Path) -> ModelCard:
     if digest(head.get("model")) != head.get("sha256"):
         raise unsound(source, "its checksum differs")
     try:
-        return ModelCard.model_validate(head.get("model"))
+        return ModelCard.model_validate(_spelt_out(head.get("model")))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise unsound(source, f"{where}: {first['msg']}") from error
+
+
+def _spelt_out(model: Any) -> Any:
+    """A card with what went without saying before nodes could be normed: they were not."""
+    if not isinstance(model, dict) or not isinstance(model.get("network"), dict):
+        return model
+    return {**model, "network": {"node_norm": False, **model["network"]}}
 
 
 def read_head(source: Path) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def least_learned(settings: NetworkSettings) -> int:
     pool = {"diff": settings.clusters * width, "gmt": settings.seeds * width}.get(settings.pool, 0)
     for name in settings.structures:
         pool += anchors + settings.depth * width**2
+        pool += settings.depth * slots * width if settings.readout == "max+weighted" else 0
         pool += slots**2 if name.startswith("learned-") else 0
     return base + head + pool
 

@@ -26,6 +26,20 @@ class Candidate(BaseModel):
     network: NetworkSettings
 
 
+def named_network(network: NetworkSettings) -> dict[str, Any]:
+    """The settings of a network, as records name them.
+
+    What came later, or is now otherwise by default, is named as before where it has no effect: the
+    same network keeps its name.
+    """
+    told = network.model_dump(mode="json")
+    if not network.structures:
+        told.update(readout="max", node_norm=False)
+    if not told["node_norm"]:
+        del told["node_norm"]
+    return told
+
+
 class FoldTask(BaseModel):
     """One fold of one dataset, pooling and seed.
 
@@ -57,10 +71,11 @@ class FoldTask(BaseModel):
         # so that adding a way to split renames no record of the others.
         silent = "splits" if self.splits is None else "validation"
         told = self.model_dump(mode="json", exclude={"fold", "data", "splits_file", silent})
-        for candidate in told["candidates"]:
+        for named, candidate in zip(told["candidates"], self.candidates, strict=True):
             # As it was before one could choose: such records keep their names.
-            if candidate["training"]["keep"] == "best":
-                del candidate["training"]["keep"]
+            if candidate.training.keep == "best":
+                del named["training"]["keep"]
+            named["network"] = named_network(candidate.network)
         return told
 
     @cached_property

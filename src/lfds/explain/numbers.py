@@ -1,6 +1,6 @@
 """What an atlas shows, computed by the network itself: shares, picks and predictions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from torch import Tensor
@@ -14,8 +14,15 @@ from lfds.explain.looking import latent_pools, look
 from lfds.explain.record import AtlasNumbers, Floats, GraphView, PoolView, Whole, deciding
 from lfds.explain.structures import draw
 from lfds.nn import GraphClassifier, LFDSPool
+from lfds.nn.pooling import SlotReadout
 from lfds.nn.ragged import runs_of_nodes
 
+# In words, what a readout takes of all slots beside their maxima.
+BESIDE: Mapping[SlotReadout, str] = {
+    "max": "",
+    "max+mean": "means",
+    "max+weighted": "sums by learned weights",
+}
 _NODES_OF_A_PIECE = 1 << 18
 _NODES_OF_A_BATCH = 2048
 
@@ -48,7 +55,7 @@ def atlas_numbers(
             drawing=draw(pool.structure),
             mass=np.concatenate([seen[place][0] for seen in looks]),
             picks=np.concatenate([seen[place][1] for seen in looks]),
-            means=pool.readout == "max+mean",
+            beside=BESIDE[pool.readout],
         )
         for place, pool in enumerate(pools)
     )

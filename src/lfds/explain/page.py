@@ -85,7 +85,7 @@ def _pool_data(numbers: AtlasNumbers, pool: PoolView) -> dict[str, Any]:
         "usage": _short(pool.usage, 6),
         "picked": _short(pool.picked.mean(axis=0), 6),
         "idle": pool.idle.tolist(),
-        "means": pool.means,
+        "beside": pool.beside,
         "classMaps": [None if one is None else _short(one, 6) for one in maps],
     }
 

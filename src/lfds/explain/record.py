@@ -25,14 +25,14 @@ class PoolView:
             sum to one, and are zero for a graph without nodes.
         picks: ``[graphs, depth, slots]``, of how many channels each slot holds the maximum after
             each latent layer; see :meth:`lfds.LFDSPool.picks`.
-        means: Whether the means over the slots are read out beside the maxima.
+        beside: What is read out over all slots beside the maxima, in words; nothing by default.
     """
 
     name: str
     drawing: Drawing
     mass: Floats
     picks: Floats
-    means: bool = False
+    beside: str = ""
 
     @property
     def num_slots(self) -> int:

@@ -275,6 +275,30 @@ def check_finite_features(x: Tensor, ptr: Tensor, order: Tensor | None) -> None:
     )
 
 
+def check_spread(x: Tensor, ptr: Tensor, order: Tensor | None) -> None:
+    """``x`` is finite, and its dtype can hold the variance of its channels.
+
+    To be asked before statistics are moved: one bad value would spoil them for good.
+
+    Args:
+        x: The nodes, graph after graph.
+        ptr: Where each graph begins.
+        order: Where each node stood in the input, if nodes were moved.
+    """
+    if x.shape[0] == 0:
+        return
+    wide = torch.float32 if x.dtype in LOW_PRECISION else x.dtype
+    largest = float(x.detach().to(wide).square().mean(dim=0).max())
+    if largest <= torch.finfo(x.dtype).max:
+        return
+    check_finite_features(x, ptr, order)
+    raise NotFiniteError(
+        f"x is finite, but the variance of its channels overflows {x.dtype} "
+        f"(largest value {float(x.detach().abs().max()):.3g}); normalise the features, "
+        "use a wider dtype, or node_norm=False"
+    )
+
+
 def check_batch(
     x: Tensor,
     channels: int,

@@ -53,6 +53,7 @@ class NetworkSettings(BaseModel):
         blend: Whether the maxima of the graph are added to all slots.
         counts: Whether slots are told how much they received.
         readout: What is taken over the slots after each latent layer.
+        node_norm: Whether nodes are normed before they are shared out over the slots.
         depth: Number of latent layers.
         normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
         orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
@@ -81,7 +82,8 @@ class NetworkSettings(BaseModel):
     slot_dropout: Probability = 0.0
     blend: bool = False
     counts: bool = True
-    readout: Literal["max", "max+mean"] = "max"
+    readout: Literal["max", "max+mean", "max+weighted"] = "max+weighted"
+    node_norm: bool = True
     depth: Count = 2
     normalized_adjacency: bool = True
     orthonormality: Annotated[float, Field(ge=0)] = 1.0
@@ -110,6 +112,8 @@ class NetworkSettings(BaseModel):
             "counts": False,
             "slot_dropout": 0.4,
             "blend": True,
+            "readout": "max",
+            "node_norm": False,
             "normalized_adjacency": False,
         }
         return cls.model_validate(told)

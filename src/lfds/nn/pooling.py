@@ -1,7 +1,7 @@
 """The pooling layer: nodes on a structure, the structure through its network, one vector out."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, final, get_args
 
 import torch
@@ -11,16 +11,18 @@ from torch_geometric.nn.aggr import Aggregation
 
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors
 from lfds.nn.blend import MaxBlend
-from lfds.nn.checks import check_count, check_features, check_flag
+from lfds.nn.checks import check_count, check_features, check_flag, check_spread
 from lfds.nn.counts import SlotCounts
 from lfds.nn.dropout import SlotDropout
 from lfds.nn.maximum import ragged_max, slot_max
-from lfds.nn.mode import autocasts
+from lfds.nn.mode import autocasts, values_may_be_read
+from lfds.nn.node_norm import NodeNorm
 from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
 from lfds.nn.ragged import Ragged, ragged
+from lfds.nn.slot_weights import SlotWeights
 from lfds.nn.structures import STRUCTURES, Structure
 
-SlotReadout = Literal["max", "max+mean"]
+SlotReadout = Literal["max", "max+mean", "max+weighted"]
 READOUTS: tuple[SlotReadout, ...] = get_args(SlotReadout)
 
 
@@ -36,6 +38,8 @@ class LFDSPool(Aggregation):
                             + a_2 \, \mathbf{x}_{\max} \\
         \mathbf{Y}^{(l)} &= \mathrm{layer}_l(\mathbf{Y}^{(l-1)}) \\
         \mathbf{z} &= \big[\max_k \mathbf{y}^{(1)}_k, \dots, \max_k \mathbf{y}^{(L)}_k\big]
+
+    Sums over the slots may be read beside the maxima (``readout``).
 
     A PyG :class:`~torch_geometric.nn.aggr.Aggregation`: wherever one fits, this fits, as a global
     pooling or as ``aggr=`` of a message passing layer.  It needs no edges, no padding and no sorted
@@ -54,14 +58,17 @@ class LFDSPool(Aggregation):
         blend: Whether to mix the largest values of the graph into every slot.
         counts: Whether to tell every slot how much it received, which a mean forgets.
         readout: What is taken over the slots after each layer: their ``"max"`` (the paper), or
-            ``"max+mean"``, side by side.
+            beside it their mean (``"max+mean"``) or their sum by learned weights for every slot
+            and channel (``"max+weighted"``), which knows one slot from another.
+        node_norm: Whether to norm the nodes over the batch before they are shared out, for nodes
+            that are not of unit variance, such as sums over neighbours.
         low_memory: Compute the shares twice instead of keeping them: for graphs of millions of
             nodes.
 
     Shapes:
         - ``x`` [nodes, channels]
         - ``index`` [nodes], in any order, or ``ptr`` [graphs + 1]; neither means one graph
-        - output [graphs, depth * channels], twice as long with ``readout="max+mean"``; a graph
+        - output [graphs, depth * channels], twice as long with a ``readout`` of two; a graph
           without nodes has a finite vector too
 
     Example:
@@ -83,6 +90,7 @@ class LFDSPool(Aggregation):
         blend: bool = True,
         counts: bool = False,
         readout: SlotReadout = "max",
+        node_norm: bool = False,
         low_memory: bool = False,
     ) -> None:
         super().__init__()
@@ -100,12 +108,18 @@ class LFDSPool(Aggregation):
         self.anchors = make_anchors(anchors, channels, self.structure)
         self.blend = MaxBlend() if check_flag("blend", blend) else None
         self.counts = SlotCounts(channels) if check_flag("counts", counts) else None
+        self.node_norm = NodeNorm(channels) if check_flag("node_norm", node_norm) else None
         self.slot_dropout = SlotDropout(slot_dropout)
         self.layers = nn.ModuleList(self.structure.layer(channels) for _ in range(depth))
+        weighted = depth if readout == "max+weighted" else 0
+        self.weights: Sequence[SlotWeights] = nn.ModuleList(  # type: ignore[assignment]
+            SlotWeights(self.structure.num_slots, channels) for _ in range(weighted)
+        )
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
-        for part in (self.structure, self.anchors, self.blend, self.counts, *self.layers):
+        own = (self.structure, self.anchors, self.blend, self.counts, self.node_norm)
+        for part in (*own, *self.layers, *self.weights):
             if part is not None:
                 part.reset_parameters()
 
@@ -134,15 +148,36 @@ class LFDSPool(Aggregation):
         batch = ragged(x, index, ptr, dim_size)
         if batch.ptr.shape[0] == 1:  # no graphs; batch norm would have nothing to norm by
             return x.sum().expand(0, self.out_channels)
-        vectors = []
-        for slots in self._after_layers(batch):
-            vectors.append(slot_max(slots))
-            if self.readout == "max+mean":
-                vectors.append(slots.mean(dim=1))
+        vectors: list[Tensor] = []
+        for layer, slots in enumerate(self._after_layers(self.normed(batch))):
+            vectors += self.read(slots, slot_max(slots), layer)
         return torch.cat(vectors, dim=-1)
 
+    def read(
+        self,
+        slots: Float[Tensor, "graphs slots channels"],
+        largest: Float[Tensor, "graphs channels"],
+        layer: int,
+    ) -> list[Tensor]:
+        """What the output takes of the slots after a layer, of which the maxima are known."""
+        match self.readout:
+            case "max":
+                return [largest]
+            case "max+mean":
+                return [largest, slots.mean(dim=1)]
+            case "max+weighted":
+                return [largest, self.weights[layer](slots)]
+
+    def normed(self, batch: Ragged) -> Ragged:
+        """The batch with the nodes that are shared out: normed, if they are to be."""
+        if self.node_norm is None:
+            return batch
+        if self.node_norm.learns and values_may_be_read(batch.x):
+            check_spread(batch.x, batch.ptr, batch.order)
+        return batch._replace(x=self.node_norm(batch.x))
+
     def place(self, batch: Ragged) -> Float[Tensor, "graphs slots channels"]:
-        """Put the nodes of a batch on the slots, before the slots talk."""
+        """Put the nodes of a batch, normed if they are to be, on the slots before these talk."""
         x_max = self._largest(batch)
         anchors = self._anchors_for(batch, x_max)
         if self.counts is None:
@@ -163,10 +198,12 @@ class LFDSPool(Aggregation):
     ) -> Float[Tensor, "nodes slots"]:
         """Tell where each node lands: its share for every slot, rows that sum to one.
 
-        With anchors that depend on the graph, ``index`` or ``ptr`` says whose node is whose.
+        With anchors that depend on the graph, ``index`` or ``ptr`` says whose node is whose. With
+        ``node_norm`` call it in evaluation mode: while training nodes are normed by the batch at
+        hand, and statistics move, as in the forward pass.
         """
         check_features(x, self.channels)
-        batch = ragged(x, index, ptr, dim_size)
+        batch = self.normed(ragged(x, index, ptr, dim_size))
         rows = shares(batch.x, self._anchors_for(batch, self._largest(batch)), batch.ptr)
         if batch.order is None:
             return rows
@@ -179,7 +216,7 @@ class LFDSPool(Aggregation):
         ptr: Tensor | None = None,
         dim_size: int | None = None,
     ) -> Float[Tensor, "graphs depth slots channels"]:
-        """What the slots hold after each latent layer, of which the output keeps the maxima.
+        """What the slots hold after each latent layer, of which the output is read.
 
         Call it in evaluation mode: while training it drops slots and moves statistics, as the
         forward pass does.
@@ -188,7 +225,7 @@ class LFDSPool(Aggregation):
         batch = ragged(x, index, ptr, dim_size)
         if batch.ptr.shape[0] == 1:
             return x.new_empty(0, self.depth, self.structure.num_slots, self.channels)
-        return torch.stack(list(self._after_layers(batch)), dim=1)
+        return torch.stack(list(self._after_layers(self.normed(batch))), dim=1)
 
     def picks(
         self,
@@ -197,7 +234,7 @@ class LFDSPool(Aggregation):
         ptr: Tensor | None = None,
         dim_size: int | None = None,
     ) -> Float[Tensor, "graphs depth slots"]:
-        r"""Tell which slots made the output: of how many channels each holds the maximum.
+        r"""Tell which slots made the maxima: of how many channels each holds the largest value.
 
         .. math::
             c^{(l)}_k = \sum_j \frac{[y^{(l)}_{kj} = \max_u y^{(l)}_{uj}]}
@@ -231,10 +268,12 @@ class LFDSPool(Aggregation):
         return anchors.to(batch.x.dtype) if autocasts(batch.x) else anchors
 
     def __repr__(self) -> str:
+        more = "" if self.readout == "max" else f", readout={self.readout!r}"
+        more += "" if self.node_norm is None else ", node_norm=True"
         return (
             f"LFDSPool({self.channels} -> {self.out_channels}, {self.structure}, "
             f"anchors={type(self.anchors).__name__}, reduction={self.reduction!r}, "
-            f"depth={self.depth})"
+            f"depth={self.depth}{more})"
         )
 
 

@@ -43,6 +43,7 @@ class LatentReadout(GraphPooling):
                 blend=settings.blend,
                 counts=settings.counts,
                 readout=settings.readout,
+                node_norm=settings.node_norm,
                 depth=settings.depth,
             )
             for name in settings.structures

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from lfds.report.slots import spelt_out
 from lfds.results.record import Record
 
 Settings = Mapping[str, str]
@@ -39,10 +40,12 @@ def settings_of(record: Record) -> Settings:
 
 def _spelt_out(record: Record, candidate: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a candidate was, with what goes without saying: fair keeps the best epoch."""
-    if record.fold.protocol != "fair" or "training" not in candidate:
-        return candidate
-    training = candidate["training"]
-    return {**candidate, "training": {**training, "keep": training.get("keep", "best")}}
+    told = dict(candidate)
+    if "network" in told:
+        told["network"] = spelt_out(record.fold.pool, told["network"])
+    if record.fold.protocol == "fair" and "training" in told:
+        told["training"] = {**told["training"], "keep": told["training"].get("keep", "best")}
+    return told
 
 
 def differing(variants: Iterable[Settings]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
 
+from lfds.report.slots import OF_SLOTS, has_slots, spelt_out
 from lfds.results.errors import ResultsError
 from lfds.results.record import Protocol, Record
 
@@ -66,13 +67,16 @@ class Wish(BaseModel):
         candidates = record.settings.get("candidates") or [{}]
         fixed = {name: told[name] for name in _TRAINING if name in told}
         options = dict(told.get("options") or {})
-        for name in told.get("grid") or {}:
+        # What has no effect is not named as asked for.
+        idle = () if has_slots(record.fold.pool) else OF_SLOTS
+        for name in (*(told.get("grid") or {}), *idle):
             fixed.pop(name, None)
             options.pop(name, None)
         training = candidates[0].get("training")
         # Before there was averaging, each epoch stood for itself; the best one goes without saying.
         trained = {"averaging": 0.0, "keep": "best", **training} if training else {}
-        return _agrees(trained, fixed) and _agrees(candidates[0].get("network", {}), options)
+        network = spelt_out(record.fold.pool, candidates[0].get("network", {}))
+        return _agrees(trained, fixed) and _agrees(network, options)
 
     def is_like(self, other: "Wish") -> bool:
         """Whether two runs agree in what a record spells out, and a spec only names."""

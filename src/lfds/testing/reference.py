@@ -46,6 +46,11 @@ def assert_agrees_with_reference(
 @torch.no_grad()
 def reference_pool(pool: LFDSPool, x: Tensor) -> Tensor:
     """The vector of one graph in evaluation mode, from its nodes [nodes, channels]."""
+    if pool.node_norm is not None:
+        norm = pool.node_norm.norm
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        x = (x - norm.running_mean) / torch.sqrt(norm.running_var + norm.eps)
     x_max = x.amax(dim=0) if len(x) else torch.zeros_like(x.sum(dim=0))
     anchors = ANCHORS_OF[type(pool.anchors)](pool.anchors, x_max)
     slots, mass = _distribute(x, anchors, pool.reduction)
@@ -55,11 +60,13 @@ def reference_pool(pool: LFDSPool, x: Tensor) -> Tensor:
         own, largest = pool.blend.logarithms.exp()
         slots = torch.stack([own * slot + largest * x_max for slot in slots])
     vectors = []
-    for layer in pool.layers:
+    for place, layer in enumerate(pool.layers):
         slots = LAYER_OF[type(pool.structure)](slots, layer, pool.structure)
         vectors.append(slots.amax(dim=0))
         if pool.readout == "max+mean":
             vectors.append(slots.sum(dim=0) / len(slots))
+        if pool.readout == "max+weighted":
+            vectors.append((pool.weights[place].weights * slots).sum(dim=0))
     return torch.cat(vectors)
 
 

@@ -62,7 +62,7 @@ function showPool(position) {
   byId("slots-note").textContent = notes.filter(Boolean).map((note) => note[0].toUpperCase() + note.slice(1) + ".").join(" ");
   byId("small-print").textContent = "Of the " + atlas.through[atlas.through.length - 1] +
     " values that the classifier decides by, " + atlas.through[position] + " come through this structure" +
-    (pool.means ? ", half of them as means over all slots, which no slot wins. " : ". ") +
+    (pool.beside ? ", half of them as " + pool.beside + " over all slots, which no slot wins. " : ". ") +
     "Shares are rounded to " + (1 / atlas.levels).toPrecision(2) + " in this page.";
   drawStructure(pool);
   showUsage(pool);

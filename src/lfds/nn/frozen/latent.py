@@ -9,7 +9,7 @@ from torch import Tensor
 from lfds.nn.anchors import FixedAnchors
 from lfds.nn.frozen.graphs import Graphs
 from lfds.nn.frozen.layer import FrozenLayer
-from lfds.nn.maximum import slot_max
+from lfds.nn.maximum import ragged_max, slot_max
 from lfds.nn.pooling import LFDSPool
 from lfds.nn.projection import divided
 from lfds.nn.structures import Loop, Sequence
@@ -48,13 +48,15 @@ class FrozenPool:
         if self.anchors is None:
             pooled: Tensor = self.pool(graphs.x, ptr=graphs.ptr - graphs.ptr[0])
             return pooled
+        if self.pool.node_norm is not None:
+            graphs = graphs._replace(x=self.pool.node_norm(graphs.x))
+            if self.pool.blend is not None:
+                largest = ragged_max(graphs.x, graphs.ptr - graphs.ptr[0])
         slots = self._placed(graphs, self.anchors, largest)
-        vectors = []
+        vectors: list[Tensor] = []
         for k in range(self.pool.depth):
             slots, highest = self._talked(slots, k)
-            vectors.append(highest)
-            if self.pool.readout == "max+mean":
-                vectors.append(slots.mean(dim=1))
+            vectors += self.pool.read(slots, highest, k)
         return torch.cat(vectors, dim=1)
 
     def _placed(self, graphs: Graphs, anchors: Tensor, largest: Tensor) -> Tensor:

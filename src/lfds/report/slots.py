@@ -1,0 +1,24 @@
+"""Which poolings share nodes out over slots, and what their records leave unsaid.
+
+Reports import no torch, and so no network: the names are written here once more, and a test holds
+them to those of the network.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+WITH_SLOTS = frozenset(
+    {"image", "array", "sequence", "loop", "learned-spatial", "learned-spectral"}
+)
+OF_SLOTS = ("readout", "node_norm")
+"""Settings by which records of other poolings are named as before there was a choice."""
+
+
+def has_slots(pool: str) -> bool:
+    """Whether a pooling is a latent structure, or several side by side."""
+    return set(pool.split("+")) <= WITH_SLOTS
+
+
+def spelt_out(pool: str, network: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings of a network, with what goes without saying: nodes are not normed."""
+    return {"node_norm": False, **network} if network and has_slots(pool) else network

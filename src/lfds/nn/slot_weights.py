@@ -34,4 +34,5 @@ class SlotWeights(nn.Module):
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"]
     ) -> Float[Tensor, "graphs channels"]:
-        return torch.einsum("gkc,kc->gc", slots, self.weights.to(slots.dtype))
+        # Not einsum, which makes many small products of it and takes ten times as long.
+        return (slots * self.weights.to(slots.dtype)).sum(dim=1)

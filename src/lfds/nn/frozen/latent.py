@@ -8,8 +8,8 @@ from torch import Tensor
 
 from lfds.nn.anchors import FixedAnchors
 from lfds.nn.frozen.graphs import Graphs
-from lfds.nn.frozen.layer import FrozenLayer
-from lfds.nn.maximum import ragged_max, slot_max
+from lfds.nn.frozen.layer import FrozenLayer, scale_and_shift
+from lfds.nn.maximum import slot_max
 from lfds.nn.pooling import LFDSPool
 from lfds.nn.projection import divided
 from lfds.nn.structures import Loop, Sequence
@@ -18,7 +18,17 @@ from lfds.nn.structures.spatial import SpatialLayer, repeated_edges
 
 @final
 class FrozenPool:
-    """One :class:`LFDSPool`, for a limited number of graphs at a time.
+    r"""One :class:`LFDSPool`, for a limited number of graphs at a time.
+
+    A norm of the nodes, :math:`\mathbf{s} \odot \mathbf{x}_i + \mathbf{b}`, is not made for each of
+    them: it goes into the anchors and, after nodes were shared out, into the slots.
+
+    .. math::
+        \langle \mathbf{w}_k, \mathbf{s} \odot \mathbf{x}_i + \mathbf{b} \rangle
+            &= \langle \mathbf{w}_k \odot \mathbf{s}, \mathbf{x}_i \rangle
+               + \langle \mathbf{w}_k, \mathbf{b} \rangle \\
+        \sum_i p_{ik} (\mathbf{s} \odot \mathbf{x}_i + \mathbf{b})
+            &= \mathbf{s} \odot \sum_i p_{ik} \mathbf{x}_i + m_k \mathbf{b}
 
     The layers of a loop and of a sequence are frozen.  Those of other structures, convolutions and
     dense products, run as they are, and so does a pooling whose anchors depend on the graph.
@@ -30,9 +40,13 @@ class FrozenPool:
 
     def __init__(self, pool: LFDSPool, most: int) -> None:
         self.pool = pool
+        self.norm = None if pool.node_norm is None else scale_and_shift(pool.node_norm.norm)
         self.anchors: Tensor | None = None
         if isinstance(pool.anchors, FixedAnchors):
-            self.anchors = pool.anchors(None).detach().t().contiguous()
+            anchors = pool.anchors(None).detach()
+            scale, shift = self.norm or (torch.ones_like(anchors[0]), torch.zeros_like(anchors[0]))
+            self.anchors = (anchors * scale).t().contiguous()
+            self.offsets = anchors @ shift
         self.layers: list[FrozenLayer] = []
         if isinstance(pool.structure, Loop | Sequence):
             self.slots = _slots_as_nodes(pool.structure, most)
@@ -48,10 +62,6 @@ class FrozenPool:
         if self.anchors is None:
             pooled: Tensor = self.pool(graphs.x, ptr=graphs.ptr - graphs.ptr[0])
             return pooled
-        if self.pool.node_norm is not None:
-            graphs = graphs._replace(x=self.pool.node_norm(graphs.x))
-            if self.pool.blend is not None:
-                largest = ragged_max(graphs.x, graphs.ptr - graphs.ptr[0])
         slots = self._placed(graphs, self.anchors, largest)
         vectors: list[Tensor] = []
         for k in range(self.pool.depth):
@@ -62,10 +72,16 @@ class FrozenPool:
     def _placed(self, graphs: Graphs, anchors: Tensor, largest: Tensor) -> Tensor:
         from lfds.native.frozen import place
 
-        share = torch.mm(graphs.x, anchors).softmax(dim=1)
+        share = torch.addmm(self.offsets, graphs.x, anchors).softmax(dim=1)
         total = share.new_empty(graphs.num_graphs, share.shape[1], graphs.x.shape[1])
         mass = share.new_empty(total.shape[:2])
         place(*(part.numpy() for part in (graphs.x, share, graphs.ptr, total, mass)))
+        if self.norm is not None:
+            scale, shift = self.norm
+            total = torch.addcmul(mass[:, :, None] * shift, total, scale)
+            # A graph without nodes has maxima of zero, before and after.
+            there = (graphs.ptr.diff() > 0)[:, None]
+            largest = torch.where(there, torch.addcmul(shift, largest, scale), largest)
         slots = divided(total, mass, graphs.ptr, self.pool.reduction)
         if self.pool.counts is not None:
             slots = self.pool.counts(slots, mass)

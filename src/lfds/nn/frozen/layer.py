@@ -52,5 +52,8 @@ def scale_and_shift(norm: nn.BatchNorm1d) -> tuple[Tensor, Tensor]:
     """What a batch norm does to each channel by its running statistics."""
     assert norm.running_mean is not None
     assert norm.running_var is not None
-    scale = (norm.weight * torch.rsqrt(norm.running_var + norm.eps)).detach()
-    return scale, (norm.bias - norm.running_mean * scale).detach()
+    scale = torch.rsqrt(norm.running_var + norm.eps).detach()
+    if norm.affine:
+        scale = norm.weight.detach() * scale
+    shift = -norm.running_mean * scale
+    return scale, norm.bias.detach() + shift if norm.affine else shift

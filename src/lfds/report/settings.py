@@ -42,7 +42,7 @@ def _spelt_out(record: Record, candidate: Mapping[str, Any]) -> Mapping[str, Any
     """Return what a candidate was, with what goes without saying: fair keeps the best epoch."""
     told = dict(candidate)
     if "network" in told:
-        told["network"] = spelt_out(record.fold.pool, told["network"])
+        told["network"] = spelt_out(told["network"])
     if record.fold.protocol == "fair" and "training" in told:
         told["training"] = {**told["training"], "keep": told["training"].get("keep", "best")}
     return told

@@ -19,6 +19,6 @@ def has_slots(pool: str) -> bool:
     return set(pool.split("+")) <= WITH_SLOTS
 
 
-def spelt_out(pool: str, network: Mapping[str, Any]) -> Mapping[str, Any]:
+def spelt_out(network: Mapping[str, Any]) -> Mapping[str, Any]:
     """The settings of a network, with what goes without saying: nodes are not normed."""
-    return {"node_norm": False, **network} if network and has_slots(pool) else network
+    return {"node_norm": False, **network} if "slots" in network else network

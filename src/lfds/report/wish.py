@@ -75,7 +75,7 @@ class Wish(BaseModel):
         training = candidates[0].get("training")
         # Before there was averaging, each epoch stood for itself; the best one goes without saying.
         trained = {"averaging": 0.0, "keep": "best", **training} if training else {}
-        network = spelt_out(record.fold.pool, candidates[0].get("network", {}))
+        network = spelt_out(candidates[0].get("network", {}))
         return _agrees(trained, fixed) and _agrees(network, options)
 
     def is_like(self, other: "Wish") -> bool:

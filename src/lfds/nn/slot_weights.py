@@ -14,8 +14,8 @@ class SlotWeights(nn.Module):
     .. math::
         z_j = \sum_k v_{kj} \, y_{kj}
 
-    A maximum over the slots forgets which slot it came from, and a mean weighs all of them alike.
-    Slots are places, which mean the same in every graph: what happens where is worth reading.
+    A maximum over the slots keeps little of what is spread over them, and a mean weighs all of them
+    alike. Slots are places, which mean the same in every graph: what happens where may be read.
 
     Args:
         num_slots: Number of slots.

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.factors import LAST, PAGE, ROOT, between_marks
-from lfds.nn.network_settings import LATENT
+from lfds.report.slots import has_slots
 from lfds.results.record import Record
 from lfds.results.store import read_records
 
@@ -47,7 +47,7 @@ def rows(folders: Iterable[Path]) -> dict[Row, dict[str, float]]:
     for folder in folders:
         state, dataset = folder.name.split("-", 1)
         for pool, value in seen(folder).items():
-            shown = STATES[state] if set(pool.split("+")) <= set(LATENT) else ""
+            shown = STATES[state] if has_slots(pool) else ""
             found.setdefault((pool, shown), {})[dataset] = value
     return found
 
@@ -66,10 +66,15 @@ def table(found: Mapping[Row, Mapping[str, float]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def written(page: str) -> str:
+    """The page with the table of what is published now."""
     folders = [folder for state in STATES for folder in sorted(RESULTS.glob(f"{state}-*"))]
     shown = table(rows(folder for folder in folders if not folder.name.startswith("bare-last-")))
-    PAGE.write_text(between_marks(PAGE.read_text(), "validated", shown))
+    return between_marks(page, "validated", shown)
+
+
+def main() -> None:
+    PAGE.write_text(written(PAGE.read_text()))
 
 
 if __name__ == "__main__":

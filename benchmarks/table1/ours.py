@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from benchmarks.table1.reproduced import entries_of, means_of
-from benchmarks.table1.rows import as_table, cell_or_not_run, columns_of, settings_said
+from benchmarks.table1.reproduced import RULES, cell_by
+from benchmarks.table1.rows import as_table, columns_of, settings_said
 from lfds.report.report import Report
 
 
@@ -11,20 +11,14 @@ def ours(made: Report, notes: Mapping[str, str]) -> str:
     """Return the part about runs of our own network under the paper's protocol: three rules."""
     columns = {column: some for column, some in columns_of(made, "paper").items() if some}
     rows = list(dict.fromkeys(series.row for some in columns.values() for series in some))
-    lines = [[f"`{row}`", *(_cell(made, row, column) for column in columns)] for row in rows]
+    lines = [
+        [f"`{row}`", *(cell_by(RULES, made, row, column) for column in columns)] for row in rows
+    ]
     parts = [
         "### The library as it comes, by the same rules",
         "\n".join(f"- {column}: {settings_said(some)}" for column, some in columns.items()),
-        "Accuracy in %, `last` / `common-best` / `fold-best`.",
+        f"Accuracy in %, {' / '.join(f'`{rule}`' for rule in RULES)}.",
         as_table(("pooling", *columns), lines),
         notes.get("ours"),
     ]
     return "\n\n".join(filter(None, parts))
-
-
-def _cell(made: Report, row: str, column: str) -> str:
-    entries = entries_of(made, row, column)
-    means = means_of(entries)
-    if means:
-        return " / ".join(f"{means[rule]:.1f}" for rule in ("last", "common-best", "fold-best"))
-    return cell_or_not_run(entries.get("last"))

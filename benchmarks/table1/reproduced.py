@@ -60,6 +60,15 @@ def means_of(entries: Mapping[Rule, Entry]) -> dict[Rule, float]:
     return {r: 100 * e.summary.mean for r, e in entries.items() if e.summary is not None}
 
 
+def cell_by(rules: Sequence[Rule], made: Report, row: str, column: str) -> str:
+    """Return the means of a cell by some rules side by side, or how much of it was run."""
+    entries = entries_of(made, row, column)
+    means = means_of(entries)
+    if means:
+        return " / ".join(f"{means[rule]:.1f}" for rule in rules)
+    return cell_or_not_run(entries.get("last"))
+
+
 def count_of_verdicts(made: Report) -> str:
     """Return how many cells are reproduced under which rule, how many are not, or not yet run."""
     counts: Counter[str] = Counter()

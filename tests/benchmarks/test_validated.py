@@ -1,7 +1,7 @@
 """The table of validation accuracies: whole rows only, states of structures apart."""
 
 import pytest
-from benchmarks.validated import last_epochs, rows, seen, table
+from benchmarks.validated import PAGE, last_epochs, rows, seen, table, written
 
 from lfds.results.record import Curve, Outcome
 from tests.benchmarks.runs import FOLDS, one
@@ -48,3 +48,8 @@ def test_a_row_without_a_dataset_has_no_mean(tmp_path):
     ]
     lines = table(rows(folders)).splitlines()
     assert lines[2:] == ["| `loop` | before | - | 50.0 | - |", "| `max` |  | 50.0 | 50.0 | 50.0 |"]
+
+
+def test_the_page_is_of_the_runs_that_are_published():
+    page = PAGE.read_text()
+    assert written(page) == page

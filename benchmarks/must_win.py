@@ -15,6 +15,7 @@ from lfds.data.parts.tasks import Form, Task
 from lfds.experiment import CompareSpec, compare
 from lfds.experiment.progress import Lines
 from lfds.experiment.spec import make_spec, read_options
+from lfds.report.slots import has_slots
 from lfds.results.record import Curve, Record
 from lfds.results.store import read_records
 from lfds.results.table import table_of
@@ -27,15 +28,22 @@ TASKS: tuple[Task, ...] = ("count", "share", "pairs")
 FORMS: tuple[Form, ...] = ("set", "graph")
 SUMS = "loop, reduction sum"
 COUNTS = "loop, counts"
+DEFAULT = "loop, as it comes"
+MORE = (SUMS, COUNTS, DEFAULT)
+"""Rows below those of all poolings."""
+CHOSEN = ("options", "decay", "averaging")
+"""What is told of network and training beyond the number of epochs."""
 
 
 def specs() -> dict[str, CompareSpec]:
-    """Return what is run: all rows, and the loop with sums for means, and with counts."""
+    """Return what is run: all rows, and the loop with sums, with counts, and as it comes."""
     told = read_options(HOME / "spec.toml")
     found = {"": make_spec(told)}
     for row, more in ((SUMS, {"reduction": "sum"}), (COUNTS, {"counts": True})):
         options = {**told["options"], **more}
         found[row] = make_spec({**told, "pools": ["loop"], "options": options})
+    asked = {name: value for name, value in told.items() if name not in CHOSEN}
+    found[DEFAULT] = make_spec({**asked, "pools": ["loop"]})
     return found
 
 
@@ -70,14 +78,16 @@ def row_of(record: Record) -> str:
     network = record.settings["candidates"][0]["network"]
     if network["reduction"] == "sum":
         return SUMS
-    # Records from before there were counts have none.
+    # Records from before there were counts, or norms, have none.
+    if network.get("node_norm") and has_slots(record.fold.pool):
+        return DEFAULT
     return COUNTS if network.get("counts") else record.fold.pool
 
 
 def accuracies(records: Sequence[Record]) -> dict[tuple[str, str], str]:
     """Return mean and spread in % by row and dataset; a dash where folds are missing."""
     spec = specs()[""]
-    rows = [*spec.pools, SUMS, COUNTS]
+    rows = [*spec.pools, *MORE]
     renamed = [
         record.model_copy(update={"fold": record.fold.model_copy(update={"pool": row_of(record)})})
         for record in records
@@ -109,7 +119,7 @@ def table_for(records: Sequence[Record]) -> str:
         "| pooling | " + " | ".join(head) + " | s | MB |",
         "|---|" + "--:|" * (len(head) + 2),
     ]
-    for row in [*specs()[""].pools, SUMS, COUNTS]:
+    for row in [*specs()[""].pools, *MORE]:
         shown = [both(cells, row, f"parts-{task}-{form}") for task in TASKS for form in FORMS]
         lines.append(f"| `{row}` | " + " | ".join(shown) + f" | {cost(records, row)} |")
     return "\n".join(lines)

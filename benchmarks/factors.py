@@ -4,8 +4,8 @@ Run: python -m benchmarks.factors DATA RUN [DATASET ...] [--factor FACTOR ...]
 Goes on with the comparisons in the folder RUN, on the datasets of the folder DATA and the splits
 beside them where there are any; keeps what is needed of the records in
 results/factors/validation.jsonl, and writes the tables of docs/factors.md.
-With --as-it-is nothing is run: what was kept is shown. Of the studies "before" and "bare", of how
-the library came earlier, there is what was kept of them.
+With --as-it-is nothing is run: what was kept is shown. Of the studies "before", "bare" and
+"normed", of how the library came earlier, there is what was kept of them.
 """
 
 import argparse
@@ -99,8 +99,11 @@ FACTORS: dict[str, Mapping[str, dict[str, Any]]] = {
     "many slots": option("slots", 128, 256),
 }
 
-BARE = {"readout": "max", "node_norm": False}
-"""Nodes as they come, and of the slots their maxima."""
+BARE = {"readout": "max", "node_norm": False, "pooled_layers": "last"}
+"""Nodes of the last layer as they come, and of the slots their maxima."""
+
+NORMED = {"readout": "max+weighted", "node_norm": True, "pooled_layers": "last"}
+"""Normed nodes of the last layer, and slots read by weights as well."""
 
 STUDIES = {
     # How the library came before these tables were read.
@@ -138,20 +141,29 @@ STUDIES = {
         },
         FACTORS,
     ),
-    # How it comes, since nodes are normed and slots are read by weights.
+    # How it came when nodes were normed and slots read by weights.
+    "normed": Study(
+        {
+            "pools": ["loop"],
+            "decay": "linear",
+            "averaging": 0.8,
+            "options": {"slots": 16, "counts": True, **NORMED},
+        },
+        {
+            "normed nodes": option("node_norm", False),
+            "readout": option("readout", "max", "max+mean"),
+        },
+    ),
+    # How it comes, since all layers of the base are mixed.
     "now": Study(
         {
             "pools": ["loop"],
             "decay": "linear",
             "averaging": 0.8,
-            "options": {
-                "slots": 16,
-                "counts": True,
-                "readout": "max+weighted",
-                "node_norm": True,
-            },
+            "options": {"slots": 16, "counts": True, **NORMED, "pooled_layers": "all"},
         },
         {
+            "pooled layers": option("pooled_layers", "last"),
             "normed nodes": option("node_norm", False),
             **FACTORS,
             "readout": option("readout", "max", "max+mean"),
@@ -244,7 +256,9 @@ def write_page(rows: Mapping[Run, Mapping[str, Any]]) -> None:
 
 def between_marks(text: str, name: str, shown: str) -> str:
     """Replace what a page shows between the mark of a name and the next end."""
-    before, rest = text.split(f"<!-- {name} -->\n")
+    if text.count(mark := f"<!-- {name} -->\n") != 1:
+        raise ValueError(f"the page needs one line {mark.strip()!r} where the table is to stand")
+    before, rest = text.split(mark)
     _, after = rest.split("<!-- end -->\n", 1)
     return f"{before}<!-- {name} -->\n{shown}\n<!-- end -->\n{after}"
 

@@ -15,7 +15,6 @@ from lfds.data.parts.tasks import Form, Task
 from lfds.experiment import CompareSpec, compare
 from lfds.experiment.progress import Lines
 from lfds.experiment.spec import make_spec, read_options
-from lfds.report.slots import has_slots
 from lfds.results.record import Curve, Record
 from lfds.results.store import read_records
 from lfds.results.table import table_of
@@ -78,8 +77,8 @@ def row_of(record: Record) -> str:
     network = record.settings["candidates"][0]["network"]
     if network["reduction"] == "sum":
         return SUMS
-    # Records from before there were counts, or norms, have none.
-    if network.get("node_norm") and has_slots(record.fold.pool):
+    # Records from before there were counts, or a mix of layers, have none.
+    if network.get("pooled_layers") == "all":
         return DEFAULT
     return COUNTS if network.get("counts") else record.fold.pool
 

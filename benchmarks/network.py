@@ -58,7 +58,7 @@ def settings_of(pool: str) -> NetworkSettings:
     name, _, slots = pool.partition(" of ")
     if not slots:
         return NetworkSettings(pool=name)
-    bare = {"counts": False, "readout": "max", "node_norm": False}
+    bare = {"counts": False, "readout": "max", "node_norm": False, "pooled_layers": "last"}
     return NetworkSettings.model_validate({"pool": name, "slots": int(slots), **bare})
 
 

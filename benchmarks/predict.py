@@ -28,7 +28,7 @@ from lfds.data import GraphSet
 from lfds.nn import GraphClassifier
 
 # The estimator as it comes, and with the slots of the paper, read as there.
-BARE = {"counts": False, "readout": "max", "node_norm": False}
+BARE = {"counts": False, "readout": "max", "node_norm": False, "pooled_layers": "last"}
 MODELS = {"as it comes": {}, "64 slots": {"slots": 64, "options": BARE}}
 ROUNDS = 9
 BATCHES = (32, 128, 512)
@@ -54,11 +54,14 @@ class LoopPool(nn.Module):
 
     Args:
         pool: What was learned: its anchors, counts, norm of nodes and weights of slots are taken.
+        mix: What mixes the layers of the base, where not only the last one is pooled.
         padded: Which of the two ways.
     """
 
-    def __init__(self, pool: lfds.LFDSPool, padded: bool) -> None:
+    def __init__(self, pool: lfds.LFDSPool, mix: nn.Linear | None, padded: bool) -> None:
         super().__init__()
+        self.reads_all = mix is not None
+        self.mix = nn.Identity() if mix is None else deepcopy(mix)
         self.padded = padded
         self.out_channels = pool.out_channels
         self.anchors = pool.anchors(None).data.clone()
@@ -68,7 +71,7 @@ class LoopPool(nn.Module):
         self.layers = nn.ModuleList([LoopLayer(), LoopLayer()])
 
     def forward(self, x: Tensor, data: Data) -> Tensor:
-        x = self.norm(x)
+        x = self.norm(self.mix(x))
         slots = self.by_padding(x, data) if self.padded else self.by_scattering(x, data)
         vectors = []
         for k, layer in enumerate(self.layers):
@@ -107,7 +110,7 @@ def copy_pair(
 def same_in_pyg(network: GraphClassifier, padded: bool) -> Net:
     """Return the network with the same weights, as a user of PyG would write it."""
     pool = network.pool.pools[0]
-    net = Net(network.features, network.classes, LoopPool(pool, padded))
+    net = Net(network.features, network.classes, LoopPool(pool, network.pool.mix, padded))
     pairs = [*zip(net.convs, network.base.layers, strict=True)]
     pairs += [*zip(net.pool.layers, pool.layers, strict=True)]
     for theirs, ours in pairs:

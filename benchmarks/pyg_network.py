@@ -91,7 +91,10 @@ class Diff(nn.Module):
 
 
 class Net(nn.Module):
-    """Three layers, the maximum over them and a pooling, three more layers for the classes."""
+    """Three layers, the maximum over them and a pooling, three more layers for the classes.
+
+    A pooling that says ``reads_all`` is handed all three side by side, others the last.
+    """
 
     def __init__(self, features: int, classes: int, pool: nn.Module) -> None:
         super().__init__()
@@ -110,8 +113,10 @@ class Net(nn.Module):
             if self.training:
                 x = x * (torch.rand(len(x), 1) >= NODE_DROPOUT)
             layers.append(x)
-        largest = global_max_pool(torch.cat(layers, dim=1), data.batch, data.num_graphs)
-        return self.head(torch.cat([largest, self.pool(x, data)], dim=1))
+        everything = torch.cat(layers, dim=1)
+        largest = global_max_pool(everything, data.batch, data.num_graphs)
+        pooled = self.pool(everything if getattr(self.pool, "reads_all", False) else x, data)
+        return self.head(torch.cat([largest, pooled], dim=1))
 
     def loss(self, data: Data) -> Tensor:
         return F.cross_entropy(self(data), data.y) + getattr(self.pool, "loss", 0.0)

@@ -1,8 +1,9 @@
 """What validation graphs say of published runs: the last epochs of every row, test graphs unseen.
 
 Run: python -m benchmarks.validated
-Reads the runs of the fair protocol under results/, before and since nodes are normed and slots
-weighted (bare-* and fair-*), and writes the table of docs/factors.md.
+Reads the runs of the fair protocol under results/, before nodes were normed and slots weighted
+(bare-*), since (normed-fair-*), and since all layers are mixed (fair-*), and writes the table of
+docs/factors.md.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,11 @@ from lfds.results.record import Record
 from lfds.results.store import read_records
 
 RESULTS = ROOT / "results"
-STATES = {"bare": "before", "fair": "as it comes"}
+STATES = {
+    "bare": "of the last layer, as it is, by maxima",
+    "normed-fair": "of the last layer, normed, by weights too",
+    "fair": "as it comes",
+}
 Row = tuple[str, str]
 
 
@@ -45,7 +50,8 @@ def rows(folders: Iterable[Path]) -> dict[Row, dict[str, float]]:
     """For each state and pooling the datasets on which it was run; states differ in structures."""
     found: dict[Row, dict[str, float]] = {}
     for folder in folders:
-        state, dataset = folder.name.split("-", 1)
+        state = next(state for state in STATES if folder.name.startswith(f"{state}-"))
+        dataset = folder.name.removeprefix(f"{state}-")
         for pool, value in seen(folder).items():
             shown = STATES[state] if has_slots(pool) else ""
             found.setdefault((pool, shown), {})[dataset] = value

@@ -1,7 +1,7 @@
 """Write the page of results from folders of records.
 
 Run: python -m benchmarks.table1 RUNS [--earlier RUNS] [--ours RUNS] [--seeds RUNS]
-[--bare RUNS] [--last RUNS]; docs/results.md names them.
+[--before RUNS] [--last RUNS]; docs/results.md names them.
 """
 
 import argparse
@@ -22,7 +22,7 @@ BESIDE = {
     "earlier": "of an earlier reading of the paper, shown in a table of their own",
     "ours": "of the library as it comes under the paper's protocol, likewise",
     "seeds": "of the fair protocol with several seeds, likewise",
-    "bare": "of the fair protocol before nodes were normed and slots weighted, likewise",
+    "before": "of the fair protocol before all layers were mixed, likewise",
     "last": "of the fair protocol that kept the last epoch, shown below the others",
 }
 
@@ -50,7 +50,7 @@ def main(told: Sequence[str] | None = None) -> int:
         made = make_report(given.runs)
         check_kept(made, "best")
         others = {name: make_report(asked) for name in BESIDE if (asked := getattr(given, name))}
-        for name, keep in (("seeds", "best"), ("bare", "best"), ("last", "last")):
+        for name, keep in (("seeds", "best"), ("before", "best"), ("last", "last")):
             if name in others:
                 check_kept(others[name], keep)
         text = page(made, read_notes(given.notes, parts_of(made)), Beside(**others))

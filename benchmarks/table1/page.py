@@ -20,11 +20,12 @@ As above, everything repeated with other seeds, which also deal the folds that a
 _LAST = """### Keeping the last epoch
 
 As above, but no epoch is chosen (`--keep last`): what the training ends with is judged."""
-_BARE = """### Before nodes were normed and slots weighted
+_BEFORE = """### Before all layers were mixed
 
-As above, but structures read nodes as they come, and of the slots their maxima alone \
-(`--option node_norm=false --option readout=max`)."""
-PARTS = ("summary", "earlier", "ours", "fair", "seeds", "bare", "last", "costs")
+As above, but structures read the last layer alone (`--option pooled_layers=last`): at first nodes \
+as they come, and of the slots their maxima (`--option node_norm=false --option readout=max`), \
+later normed nodes, and slots by weights as well."""
+PARTS = ("summary", "earlier", "ours", "fair", "seeds", "before", "last", "costs")
 
 
 class Beside(NamedTuple):
@@ -34,14 +35,14 @@ class Beside(NamedTuple):
         earlier: Of an earlier reading of the paper.
         ours: Of the library as it comes, under the paper's protocol.
         seeds: Of the fair protocol, with several seeds.
-        bare: Of the fair protocol, before nodes were normed and slots weighted.
+        before: Of the fair protocol, before all layers were mixed.
         last: Of the fair protocol, with the last epoch kept.
     """
 
     earlier: Report | None = None
     ours: Report | None = None
     seeds: Report | None = None
-    bare: Report | None = None
+    before: Report | None = None
     last: Report | None = None
 
 
@@ -66,7 +67,7 @@ def page(made: Report, notes: Mapping[str, str], beside: Beside) -> str:
         reproduced="\n\n".join(filter(None, [reproduced(made, notes), other, own])),
         fair=fair(made, notes.get("fair", "")),
         seeds=_below(_SEEDS, beside.seeds, notes.get("seeds", "")),
-        bare=_below(_BARE, beside.bare, notes.get("bare", "")),
+        before=_below(_BEFORE, beside.before, notes.get("before", "")),
         last=_below(_LAST, beside.last, notes.get("last", "")),
         costs=costs(made, notes),
         missing=missing(made),

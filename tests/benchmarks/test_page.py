@@ -66,7 +66,7 @@ def test_runs_that_kept_the_last_epoch_stand_below_the_others(tmp_path, runs):
 
 @pytest.mark.parametrize(
     ("option", "head"),
-    [("seeds", "With several seeds"), ("bare", "Before nodes were normed and slots weighted")],
+    [("seeds", "With several seeds"), ("before", "Before all layers were mixed")],
 )
 def test_other_runs_of_the_fair_protocol_have_tables_of_their_own(tmp_path, runs, option, head):
     notes = tmp_path / "notes.md"
@@ -141,7 +141,7 @@ def test_every_argument_is_explained(capsys):
         "folders of an earlier reading",
         "that kept the last epoch",
         "with several seeds",
-        "before nodes were normed",
+        "before all layers were mixed",
         "of the library as it comes",
     ):
         assert words in out

@@ -31,12 +31,14 @@ def test_states_differ_in_structures_alone(tmp_path):
     folders = [
         run(tmp_path / pool / f"{state}-DD", pool, accuracy)
         for state, pool, accuracy in (
-            ("bare", "loop", 0.4), ("fair", "loop", 0.6), ("bare", "max+mean", 0.5),
+            ("bare", "loop", 0.4), ("normed-fair", "loop", 0.5), ("fair", "loop", 0.6),
+            ("bare", "max+mean", 0.5),
         )
     ]  # fmt: skip
     assert table(rows(folders)).splitlines()[2:] == [
         "| `loop` | as it comes | 60.0 | 60.0 |",
-        "| `loop` | before | 40.0 | 40.0 |",
+        "| `loop` | of the last layer, as it is, by maxima | 40.0 | 40.0 |",
+        "| `loop` | of the last layer, normed, by weights too | 50.0 | 50.0 |",
         "| `max+mean` |  | 50.0 | 50.0 |",
     ]
 
@@ -47,7 +49,10 @@ def test_a_row_without_a_dataset_has_no_mean(tmp_path):
         for name, pool in (("fair-A", "max"), ("fair-B", "max"), ("bare-B", "loop"))
     ]
     lines = table(rows(folders)).splitlines()
-    assert lines[2:] == ["| `loop` | before | - | 50.0 | - |", "| `max` |  | 50.0 | 50.0 | 50.0 |"]
+    assert lines[2:] == [
+        "| `loop` | of the last layer, as it is, by maxima | - | 50.0 | - |",
+        "| `max` |  | 50.0 | 50.0 | 50.0 |",
+    ]
 
 
 def test_the_page_is_of_the_runs_that_are_published():

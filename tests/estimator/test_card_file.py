@@ -7,6 +7,7 @@ import lfds
 from lfds.data.errors import DataError
 from lfds.estimator.card_file import card_text, digest, read_card, read_head
 from lfds.estimator.model_folder import CARD
+from lfds.nn.network_settings import UNSAID
 from tests.estimator.small import classifier, graphs
 
 
@@ -44,13 +45,23 @@ def test_a_setting_that_came_later_does_not_spoil_what_was_written_before(folder
     assert np.isfinite(lfds.load(folder).predict_proba(graphs())).all()
 
 
-def test_models_from_before_nodes_could_be_normed_say_what_they_said(tmp_path):
-    bare = {"width": 8, "node_norm": False, "readout": "max"}
+@pytest.mark.parametrize("came_later", [["pooled_layers"], ["pooled_layers", "node_norm"]])
+def test_models_from_before_something_could_be_chosen_say_what_they_said(tmp_path, came_later):
+    bare = {"width": 8, "readout": "max", **{name: UNSAID[name] for name in came_later}}
     model = lfds.LFDSClassifier(epochs=2, slots=4, options=bare, seed=0).fit(graphs())
     model.save(tmp_path / "bare")
-    changed(tmp_path / "bare", signed(lambda model: model["network"].pop("node_norm")))
+    for name in came_later:
+        changed(tmp_path / "bare", signed(lambda model, name=name: forget(model, name)))
     loaded = lfds.load(tmp_path / "bare")
     assert np.array_equal(loaded.predict_proba(graphs()), model.predict_proba(graphs()))
+    loaded.set_params(warm_start=True).fit(graphs())  # on from where it was
+    assert loaded.network_.settings == model.network_.settings
+
+
+def forget(model, name):
+    """As if a setting had been neither chosen nor there to be chosen."""
+    model["network"].pop(name, None)
+    model["parameters"]["options"].pop(name, None)
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_pieces_are_learned_one_after_the_other():
     assert torch.equal(weights(network), weights(fresh_network(encoder.width, 2, plan())))
     optimizer = torch.optim.AdamW(network.parameters(), lr=0.01)
     losses = [
-        learn_more(graphs(), network, encoder, plan(), piece, optimizer)[0] for piece in range(8)
+        learn_more(graphs(), network, encoder, plan(), piece, optimizer)[0] for piece in range(24)
     ]
     assert losses[-1] < losses[0]
 

@@ -73,6 +73,13 @@ def test_amounts_from_structure_alone(structure, encoding, tmp_path):
     assert check_onnx(made, tmp_path / "model.onnx", bare()) < 1e-5
 
 
+def test_the_last_layer_alone(tmp_path):
+    told = {**FAST, "epochs": 1, "options": {**FAST["options"], "pooled_layers": "last"}}
+    made = lfds.LFDSClassifier(**told).fit(graphs())
+    export_onnx(made, tmp_path / "model.onnx")
+    assert check_onnx(made, tmp_path / "model.onnx", graphs()) < 1e-5
+
+
 def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
     with pytest.raises(DataError, match=r"pip install 'lfds\[onnx\]'"):

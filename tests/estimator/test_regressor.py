@@ -11,10 +11,8 @@ from tests.estimator.small import FAST, amounts, graphs, names, regressor
 
 
 def test_it_learns_in_the_units_of_the_targets():
-    told = {**FAST, "epochs": 40, "options": {"width": 16, "node_dropout": 0.0}, "reduction": "sum"}
-    made = lfds.LFDSRegressor(**told, patience=None, learning_rate=0.02).fit(
-        graphs(), 1000 + 100 * amounts()
-    )
+    told = {**FAST, "epochs": 80, "options": {"width": 16, "node_dropout": 0.0}, "reduction": "sum"}
+    made = lfds.LFDSRegressor(**told, patience=None).fit(graphs(), 1000 + 100 * amounts())
     found = made.predict(graphs())
     assert 900 < found.min() < found.max() < 2500
     assert made.score(graphs(), 1000 + 100 * amounts()) > 0.5

@@ -18,6 +18,7 @@ from lfds.experiment.given_splits import (
 )
 from lfds.experiment.protocol import split_of
 from lfds.experiment.spec import make_spec
+from lfds.nn.network_settings import UNSAID
 from lfds.results.record import key_of
 from tests.data.graphs import SHARED, needs_shared
 from tests.experiment.small import graphs, spec_for, tasks_for
@@ -79,7 +80,7 @@ def test_dealt_folds_are_named_as_ever(tmp_path):
             {
                 "training": one.training.model_dump(mode="json", exclude={"keep"}),
                 "network": {
-                    **one.network.model_dump(mode="json", exclude={"node_norm"}),
+                    **one.network.model_dump(mode="json", exclude={*UNSAID}),
                     "readout": "max",
                 },
             }

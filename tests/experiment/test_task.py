@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from lfds.results.record import Failure
 from tests.experiment.small import tasks_for
 
@@ -42,18 +44,21 @@ def test_a_network_keeps_its_name_when_what_it_does_not_use_changes(tmp_path):
     def key(pool, **options):
         return tasks_for(tmp_path, pools=[pool], options=options)[0].key
 
-    before = {"readout": "max", "node_norm": False}
+    before = {"readout": "max", "node_norm": False, "pooled_layers": "last"}
     assert key("max", **before) == key("max")
     assert key("loop", **before) != key("loop")
     assert key("loop", readout="max") != key("loop", **before)
 
 
-def test_networks_without_normed_nodes_do_not_speak_of_them(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "before", "now"), [("node_norm", False, True), ("pooled_layers", "last", "all")]
+)
+def test_networks_as_they_were_do_not_speak_of_what_came_later(tmp_path, name, before, now):
     told = [
-        tasks_for(tmp_path, pools=["loop"], options={"node_norm": normed})[0].settings
-        for normed in (False, True)
+        tasks_for(tmp_path, pools=["loop"], options={name: value})[0].settings
+        for value in (before, now)
     ]
-    assert [one["candidates"][0]["network"].get("node_norm") for one in told] == [None, True]
+    assert [one["candidates"][0]["network"].get(name) for one in told] == [None, now]
 
 
 def test_a_record_says_what_was_run(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 
 import lfds
 from lfds.data.pc_graphs import PCGraphsSettings, pc_graphs
+from lfds.nn import Edges
 
 
 @lru_cache
@@ -41,3 +42,9 @@ def strings() -> lfds.GraphSet:
     ]
     edges = np.array(pairs).T
     return lfds.GraphSet.from_arrays(sizes, np.concatenate([edges, edges[::-1]], axis=1))
+
+
+def nodes_as_pooled(network, batch):
+    """What the poolings of a network are handed: a mix of all layers of its base."""
+    edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
+    return network.pool.mix(network.base(batch.x, edges)[0])

@@ -6,7 +6,7 @@ import lfds
 from lfds.explain.errors import ExplainError
 from lfds.explain.looking import latent_pools, look
 from lfds.nn import Edges, GraphClassifier, NetworkSettings
-from tests.explain.models import clouds, fitted
+from tests.explain.models import clouds, fitted, nodes_as_pooled
 
 
 def encoded_batch(model):
@@ -20,7 +20,7 @@ def test_a_look_tells_what_the_pooling_itself_tells():
     logits, (seen,) = look(network, latent_pools(network), batch)
     network.eval()
     with torch.no_grad():
-        nodes = network.base(batch.x, edges)[-1]
+        nodes = nodes_as_pooled(network, batch)
         (pool,) = latent_pools(network)
         assert_close(logits, network(batch.x, batch.ptr, edges))
         assert_close(seen.shares, pool.shares(nodes, ptr=batch.ptr))

@@ -5,9 +5,8 @@ import torch
 import lfds
 from lfds.explain.looking import latent_pools
 from lfds.explain.numbers import BESIDE, atlas_numbers, places_of, spread_over_classes, undirected
-from lfds.nn import Edges
 from lfds.nn.pooling import READOUTS
-from tests.explain.models import clouds, fitted, strings
+from tests.explain.models import clouds, fitted, nodes_as_pooled, strings
 
 
 def numbers_of(model, graphs, shown):
@@ -22,7 +21,7 @@ def test_shares_are_those_of_the_pooling(structure):
     network = model.network_.eval()
     (pool,) = latent_pools(network)
     with torch.no_grad():
-        nodes = network.base(batch.x, Edges.from_rows(batch.edge_ptr, batch.edge_dst))[-1]
+        nodes = nodes_as_pooled(network, batch)
         together = pool.shares(nodes, ptr=batch.ptr).numpy()
     for view, rows in zip(made.graphs, (together[:20], together[20:]), strict=True):
         np.testing.assert_allclose(view.shares[0], rows, atol=1e-6)
@@ -50,7 +49,7 @@ def test_several_structures_stand_side_by_side():
     batch = model.encoder_.transform(clouds()).batch([4])
     network = model.network_.eval()
     with torch.no_grad():
-        nodes = network.base(batch.x, Edges.from_rows(batch.edge_ptr, batch.edge_dst))[-1]
+        nodes = nodes_as_pooled(network, batch)
         for pool, shares in zip(latent_pools(network), made.graphs[0].shares, strict=True):
             np.testing.assert_allclose(shares, pool.shares(nodes, ptr=batch.ptr), atol=1e-6)
     assert made.through == (32, 32, 32, 112)

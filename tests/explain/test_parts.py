@@ -5,9 +5,8 @@ import pytest
 
 import lfds
 from lfds.explain.looking import latent_pools
-from lfds.nn import Edges
 from tests.browser import DESKTOP, PHONE
-from tests.explain.models import clouds, fitted, labels, strings
+from tests.explain.models import clouds, fitted, labels, nodes_as_pooled, strings
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +17,7 @@ def shares_of(model, number):
     """What the pooling says, asked without any code of the atlas."""
     batch = model.encoder_.transform(clouds()).batch([number])
     network = model.network_.eval()
-    nodes = network.base(batch.x, Edges.from_rows(batch.edge_ptr, batch.edge_dst))[-1]
+    nodes = nodes_as_pooled(network, batch)
     (pool,) = latent_pools(network)
     return pool.shares(nodes.detach(), ptr=batch.ptr).detach().numpy()
 

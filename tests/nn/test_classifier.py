@@ -36,11 +36,12 @@ def test_the_vector_is_as_long_as_in_the_paper(pool, length):
     assert model.out_channels == length
 
 
-def test_the_vector_is_the_maxima_of_all_layers_and_what_was_pooled_from_the_last():
-    model, (x, ptr, edges) = build("loop").eval(), drawn((6, 9))
+@pytest.mark.parametrize("layers", ["all", "last"])
+def test_the_vector_is_the_maxima_of_all_layers_and_what_was_pooled(layers):
+    model, (x, ptr, edges) = build("loop", pooled_layers=layers).eval(), drawn((6, 9))
     everything, last = model.base(x, edges)
     largest = torch.stack([part.amax(0) for part in everything.split([6, 9])])
-    pooled = model.pool(last, ptr, edges)
+    pooled = model.pool(everything if layers == "all" else last, ptr, edges)
     assert_close(model.represent(x, ptr, edges), torch.cat([largest, pooled], dim=1))
 
 

@@ -77,6 +77,8 @@ OPTIONS = [
     {"node_norm": True, "anchors": "mixture", "blend": True},
     {"layers": 1, "slots": 3},
     {"layers": 4, "head_norm": False},
+    {"pooled_layers": "last", "pool": "loop+image", "blend": True},
+    {"pooled_layers": "last", "layers": 1},
 ]
 
 
@@ -155,9 +157,13 @@ def test_what_cannot_be_frozen_is_left_as_it_is(monkeypatch):
     assert not can_freeze(lived().train(), graphs)
     assert not can_freeze(model, drawn([]))
     assert not can_freeze(model, graphs._replace(x=graphs.x.float()))
-    other = lived()
-    other.pool.pools[0].layers[0].transforms = Replaced(8, 16, bias=False)
-    assert not can_freeze(other, graphs)
+    for part, name, product in (
+        ("pools.0.layers.0", "transforms", Replaced(8, 16, bias=False)),
+        ("", "mix", Replaced(24, 8, bias=False)),
+    ):
+        other = lived()
+        setattr(other.pool.get_submodule(part), name, product)
+        assert not can_freeze(other, graphs)
     monkeypatch.setattr(native, "installed", lambda: False)
     assert not can_freeze(model, graphs)
 

@@ -45,7 +45,20 @@ def trained(pool, training, dtype):
 def test_a_network_is_the_same_by_torch_and_natively(pool, training, dtype):
     natively = trained(pool, training, dtype)
     with patch("lfds.native.installed", return_value=False):
-        assert_close(natively, trained(pool, training, dtype), rtol=2e-4, atol=2e-5)
+        by_torch = trained(pool, training, dtype)
+    for one, other in zip(natively, by_torch, strict=True):
+        # Sums of large numbers may end near zero: what is lost goes by the largest of a table.
+        scales = [largest(part) for part in other]
+        assert_close(
+            [part / scale for part, scale in zip(one, scales, strict=True)],
+            [part / scale for part, scale in zip(other, scales, strict=True)],
+            rtol=2e-4,
+            atol=2e-5,
+        )
+
+
+def largest(part):
+    return part.abs().amax().clamp(min=1)
 
 
 @needs_numba

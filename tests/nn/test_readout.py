@@ -17,14 +17,14 @@ def test_names_lead_to_their_structures(name):
 def test_options_arrive():
     settings = NetworkSettings(
         pool="learned-spectral", slots=9, anchors="mixture", reduction="mass",
-        slot_dropout=0.3, blend=True, orthonormality=0.5,
+        slot_dropout=0.3, blend=True, orthonormality=0.5, pooled_layers="last",
     )  # fmt: skip
     (pool,) = LatentReadout(8, settings).pools
     assert (pool.reduction, pool.slot_dropout.p, pool.structure.weight) == ("mass", 0.3, 0.5)
     assert type(pool.anchors).__name__ == "MixtureAnchors"
     assert pool.blend is not None
     assert (pool.readout, pool.node_norm is None) == ("max+weighted", False)
-    bare = NetworkSettings(pool="loop", readout="max", node_norm=False)
+    bare = NetworkSettings(pool="loop", readout="max", node_norm=False, pooled_layers="last")
     (pool,) = LatentReadout(8, bare).pools
     assert (pool.readout, pool.node_norm) == ("max", None)
     spatial = LatentReadout(8, NetworkSettings(pool="learned-spatial", normalized_adjacency=True))
@@ -32,7 +32,8 @@ def test_options_arrive():
 
 
 def test_it_is_the_layer_and_its_penalty():
-    readout = LatentReadout(8, NetworkSettings(pool="learned-spectral", slots=9)).eval()
+    settings = NetworkSettings(pool="learned-spectral", slots=9, pooled_layers="last")
+    readout = LatentReadout(8, settings).eval()
     (pool,) = readout.pools
     assert isinstance(pool, LFDSPool)
     pool.structure.frame.basis.data.mul_(2)
@@ -48,7 +49,7 @@ def test_other_poolings_are_no_structures():
 
 
 def test_several_structures_side_by_side():
-    settings = NetworkSettings(pool="loop+image+learned-spectral", slots=9)
+    settings = NetworkSettings(pool="loop+image+learned-spectral", slots=9, pooled_layers="last")
     readout = LatentReadout(8, settings).eval()
     assert [type(pool.structure).__name__ for pool in readout.pools] == [
         "Loop", "Image", "LearnedSpectrum",
@@ -60,3 +61,36 @@ def test_several_structures_side_by_side():
     assert_close(readout(x, ptr, edges), expected)
     readout.pools[2].structure.frame.basis.data.mul_(2)
     assert_close(readout.penalty(), torch.tensor(81.0))
+
+
+def test_all_layers_are_mixed_by_weights_of_their_own():
+    settings = NetworkSettings(pool="loop+image", slots=4, layers=3)
+    readout = LatentReadout(8, settings).eval()
+    assert (readout.channels, readout.reads_all, len(readout.pools)) == (24, True, 2)
+    x, ptr = torch.randn(5, 24), torch.tensor([0, 2, 5])
+    edges = Edges.from_rows(torch.zeros(6).long(), torch.zeros(0).long())
+    weights = readout.mix.weight.chunk(3, dim=1)
+    layers = x.chunk(3, dim=1)
+    mixed = sum(layer @ weight.t() for layer, weight in zip(layers, weights, strict=True))
+    expected = torch.cat([pool(mixed, ptr=ptr) for pool in readout.pools], dim=1)
+    assert_close(readout(x, ptr, edges), expected)
+
+
+def test_what_the_first_layer_alone_knows_arrives():
+    """A pooling of the last layer cannot tell these graphs apart."""
+    x = torch.zeros(4, 16)
+    x[:2, :8] = torch.randn(2, 8)
+    ptr = torch.tensor([0, 2, 4])
+    edges = Edges.from_rows(torch.zeros(5).long(), torch.zeros(0).long())
+    one, other = LatentReadout(8, NetworkSettings(pool="loop", layers=2)).eval()(x, ptr, edges)
+    assert not torch.allclose(one, other)
+    last = LatentReadout(8, NetworkSettings(pool="loop", layers=2, pooled_layers="last")).eval()
+    one, other = last(x[:, 8:], ptr, edges)
+    assert_close(one, other)
+
+
+def test_the_paper_shares_out_the_last_layer_alone():
+    readout = LatentReadout(8, NetworkSettings.paper("loop"))
+    assert (readout.channels, readout.reads_all, len(readout.pools)) == (8, False, 1)
+    single = LatentReadout(8, NetworkSettings(pool="loop", layers=1))
+    assert (single.channels, single.reads_all, len(single.pools)) == (8, False, 1)

@@ -8,7 +8,7 @@ def test_settings_are_flat_and_leave_out_what_names_row_and_column():
     flat = settings_of(record("max", "A"))
     assert flat == {
         "folds": "5", "validation": "0.1", "epochs": "4", "learning_rate": "0.005", "keep": "best",
-        "slots": "64", "node_norm": "false",
+        "slots": "64", "node_norm": "false", "pooled_layers": "last",
     }  # fmt: skip
 
 

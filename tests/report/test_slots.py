@@ -1,10 +1,12 @@
+from lfds.nn import network_settings
 from lfds.nn.network_settings import LATENT, NetworkSettings
-from lfds.report.slots import OF_SLOTS, WITH_SLOTS, has_slots, spelt_out
+from lfds.report.slots import OF_SLOTS, UNSAID, WITH_SLOTS, has_slots, spelt_out
 
 
 def test_the_names_are_those_of_the_network():
     assert set(LATENT) == WITH_SLOTS
     assert set(OF_SLOTS) <= set(NetworkSettings.model_fields)
+    assert UNSAID == network_settings.UNSAID
 
 
 def test_several_side_by_side_have_slots_and_other_poolings_have_none():
@@ -13,7 +15,9 @@ def test_several_side_by_side_have_slots_and_other_poolings_have_none():
     ]  # fmt: skip
 
 
-def test_nodes_that_nothing_is_said_of_are_not_normed():
-    assert spelt_out({"slots": 4}) == {"slots": 4, "node_norm": False}
-    assert spelt_out({"slots": 4, "node_norm": True}) == {"slots": 4, "node_norm": True}
+def test_what_goes_without_saying_is_how_it_was_before():
+    before = {"node_norm": False, "pooled_layers": "last"}
+    assert spelt_out({"slots": 4}) == {"slots": 4, **before}
+    said = {"slots": 4, "node_norm": True, "pooled_layers": "all"}
+    assert spelt_out(said) == said
     assert spelt_out({}) == {}

@@ -79,6 +79,9 @@ def test_records_that_do_not_say_are_meant():
         ("loop", {"readout": "max"}, {"readout": "max+weighted"}, False),
         ("loop", {}, {"node_norm": True}, False),
         ("loop", {}, {"node_norm": False}, True),
+        ("loop", {}, {"pooled_layers": "all"}, False),
+        ("loop", {}, {"pooled_layers": "last"}, True),
+        ("max", {}, {"pooled_layers": "all"}, True),
         ("loop+image", {"node_norm": True}, {"node_norm": True}, True),
     ],
 )

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from lfds.data.errors import DataError
 from lfds.estimator.model_card import ModelCard
+from lfds.nn.network_settings import UNSAID
 
 FORMAT, VERSION = "lfds model", 1
 AGAIN = "copy or save the model again"
@@ -43,10 +44,17 @@ def read_card(source: Path) -> ModelCard:
 
 
 def _spelt_out(model: Any) -> Any:
-    """A card with what went without saying before nodes could be normed: they were not."""
+    """A card with what went without saying before it could be chosen."""
     if not isinstance(model, dict) or not isinstance(model.get("network"), dict):
         return model
-    return {**model, "network": {"node_norm": False, **model["network"]}}
+    later = {name: value for name, value in UNSAID.items() if name not in model["network"]}
+    told = {**model, "network": {**later, **model["network"]}}
+    parameters = model.get("parameters")
+    chosen = parameters.get("options") if isinstance(parameters, dict) else None
+    if later and isinstance(parameters, dict) and isinstance(chosen, dict | None):
+        # Else fitting on, or fitting a copy, would ask for the network of today.
+        told["parameters"] = {**parameters, "options": {**later, **(chosen or {})}}
+    return told
 
 
 def read_head(source: Path) -> dict[str, Any]:

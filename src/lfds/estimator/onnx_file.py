@@ -166,7 +166,9 @@ class PlainModel(nn.Module):
             x = own.scatter_add(0, target[:, None].expand_as(heard), heard)
             layers.append(x)
         # A latent structure reads no edges, and is joined by the maximum over all layers.
-        vectors = [ragged_max(torch.cat(layers, dim=1), ptr), self.network.pool(x, ptr, None)]
+        everything, pool = torch.cat(layers, dim=1), self.network.pool
+        pooled = pool(everything if pool.reads_all else x, ptr, None)
+        vectors = [ragged_max(everything, ptr), pooled]
         return self._read(self.network.head(torch.cat(vectors, dim=1)))
 
     def _encoded(self, name: str, table: Tensor) -> Tensor:

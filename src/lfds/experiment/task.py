@@ -10,6 +10,7 @@ from lfds.data.encodings.encoder import EncodingSettings
 from lfds.experiment.spec import TrainingSettings
 from lfds.experiment.versions import versions
 from lfds.nn import NetworkSettings
+from lfds.nn.network_settings import UNSAID
 from lfds.results.record import Failure, Fold, Outcome, Record, key_of
 
 
@@ -34,10 +35,9 @@ def named_network(network: NetworkSettings) -> dict[str, Any]:
     """
     told = network.model_dump(mode="json")
     if not network.structures:
-        told.update(readout="max", node_norm=False)
-    if not told["node_norm"]:
-        del told["node_norm"]
-    return told
+        told.update(readout="max", **UNSAID)
+    unsaid = [name for name, value in UNSAID.items() if told[name] == value]
+    return {name: value for name, value in told.items() if name not in unsaid}
 
 
 class FoldTask(BaseModel):

@@ -19,13 +19,13 @@ from lfds.nn.poolings import make_pooling
 class GraphClassifier(nn.Module):
     r"""Classify graphs.
 
-    Spatial layers :math:`\mathbf{X}_1, \mathbf{X}_2, \ldots`, a pooling of the last of them, and a
-    perceptron on
+    Spatial layers :math:`\mathbf{X}_1, \mathbf{X}_2, \ldots`, a pooling of the last of them or of
+    all, and a perceptron on
 
     .. math::
-        [\max_i (\mathbf{x}_{1,i}, \mathbf{x}_{2,i}, \ldots), \mathrm{pool}(\mathbf{X}_{last})].
+        [\max_i (\mathbf{x}_{1,i}, \mathbf{x}_{2,i}, \ldots), \mathrm{pool}(\mathbf{X})].
 
-    A pooling that stands alone reads all layers side by side, and is all that the perceptron sees.
+    A pooling that stands alone is all that the perceptron sees.
 
     Args:
         features: Width of the nodes.
@@ -65,10 +65,10 @@ class GraphClassifier(nn.Module):
         check_precision(x, self.base.layers[0].transforms.weight)
         check_ptr(ptr, x.shape[0])
         everything, last = self.base(x, edges)
+        pooled: Tensor = self.pool(everything if self.pool.reads_all else last, ptr, edges)
         if self.pool.stands_alone:
-            alone: Tensor = self.pool(everything, ptr, edges)
-            return alone
-        return torch.cat([ragged_max(everything, ptr), self.pool(last, ptr, edges)], dim=1)
+            return pooled
+        return torch.cat([ragged_max(everything, ptr), pooled], dim=1)
 
     def penalty(self) -> Float[Tensor, ""]:
         """What to add to the loss of the batch of the last call; zero for most poolings."""

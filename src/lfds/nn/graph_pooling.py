@@ -14,9 +14,11 @@ class GraphPooling(nn.Module, ABC):
     """One vector for every graph.
 
     Attributes:
-        stands_alone: Whether the vector is all that the head gets to see of a graph. The pooling
-            is then handed the layers of the base side by side; otherwise the last layer only, and
-            the head sees the maximum over the nodes of all layers as well.
+        stands_alone: Whether the vector is all that the head gets to see of a graph; otherwise it
+            sees the maximum over the nodes of all layers as well.
+        reads_all: Whether it is handed the layers of the base side by side, or the last one only;
+            set it in ``__init__`` where that is otherwise than by default, which is whether it
+            stands alone.
         channels: Width of the nodes.
         out_channels: Length of the vector.
     """
@@ -26,6 +28,7 @@ class GraphPooling(nn.Module, ABC):
     def __init__(self, channels: int, out_channels: int) -> None:
         super().__init__()
         self.channels, self.out_channels = channels, out_channels
+        self.reads_all = self.stands_alone
 
     @abstractmethod
     def forward(

@@ -1,12 +1,17 @@
 """All that is chosen about a network before it sees data."""
 
 import difflib
+from collections.abc import Mapping
 from math import isqrt
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from lfds.nn.tgp_poolers import PREFIX, check_pooler
+
+UNSAID: Mapping[str, Any] = MappingProxyType({"node_norm": False, "pooled_layers": "last"})
+"""Settings of latent structures that came later, and what went without saying before."""
 
 LATENT = ("image", "array", "sequence", "loop", "learned-spatial", "learned-spectral")
 """Poolings on a latent structure; several of them, joined by ``+``, are used side by side."""
@@ -54,6 +59,8 @@ class NetworkSettings(BaseModel):
         counts: Whether slots are told how much they received.
         readout: What is taken over the slots after each latent layer.
         node_norm: Whether nodes are normed before they are shared out over the slots.
+        pooled_layers: Which layers of the base are shared out over slots: the ``last``, or ``all``,
+            mixed into one by learned weights.
         depth: Number of latent layers.
         normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
         orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
@@ -84,6 +91,7 @@ class NetworkSettings(BaseModel):
     counts: bool = True
     readout: Literal["max", "max+mean", "max+weighted"] = "max+weighted"
     node_norm: bool = True
+    pooled_layers: Literal["last", "all"] = "all"
     depth: Count = 2
     normalized_adjacency: bool = True
     orthonormality: Annotated[float, Field(ge=0)] = 1.0
@@ -114,6 +122,7 @@ class NetworkSettings(BaseModel):
             "blend": True,
             "readout": "max",
             "node_norm": False,
+            "pooled_layers": "last",
             "normalized_adjacency": False,
         }
         return cls.model_validate(told)

@@ -25,14 +25,21 @@ from lfds.nn.structures import (
 
 @final
 class LatentReadout(GraphPooling):
-    """One :class:`LFDSPool` or several side by side, on the last layer of the base.
+    r"""One :class:`LFDSPool` or several side by side, on the last layer of the base or on a mix.
+
+    .. math::
+        \mathbf{X} = \sum_l \mathbf{X}_l \mathbf{M}_l
+
+    With every layer a node takes in more of its neighbours; what it was itself, and so how much
+    there is of what in a graph, the first layers tell more plainly than the last.
 
     Args:
-        channels: Width of the nodes.
-        settings: Says which structures, and all options of the pooling.
+        channels: Width of a layer.
+        settings: Says which structures, on which layers, and all options of the pooling.
     """
 
     def __init__(self, channels: int, settings: NetworkSettings) -> None:
+        mixes = settings.pooled_layers == "all" and settings.layers > 1
         pools = [
             LFDSPool(
                 channels,
@@ -48,13 +55,17 @@ class LatentReadout(GraphPooling):
             )
             for name in settings.structures
         ]
-        super().__init__(channels, sum(pool.out_channels for pool in pools))
+        width = settings.layers * channels if mixes else channels
+        super().__init__(width, sum(pool.out_channels for pool in pools))
+        self.reads_all = mixes
+        self.mix = nn.Linear(width, channels, bias=False) if mixes else None
         self.pools: abc.Sequence[LFDSPool] = nn.ModuleList(pools)  # type: ignore[assignment]
 
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
     ) -> Float[Tensor, "boundaries-1 out_channels"]:
-        return torch.cat([pool(nodes, ptr=ptr) for pool in self.pools], dim=1)
+        x = nodes if self.mix is None else self.mix(nodes)
+        return torch.cat([pool(x, ptr=ptr) for pool in self.pools], dim=1)
 
     def penalty(self) -> Float[Tensor, ""]:
         return sum((pool.penalty() for pool in self.pools), start=torch.zeros(()))

@@ -5,12 +5,15 @@ them to those of the network.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 WITH_SLOTS = frozenset(
     {"image", "array", "sequence", "loop", "learned-spatial", "learned-spectral"}
 )
-OF_SLOTS = ("readout", "node_norm")
+UNSAID: Mapping[str, Any] = MappingProxyType({"node_norm": False, "pooled_layers": "last"})
+"""What went without saying before it could be chosen."""
+OF_SLOTS = ("readout", *UNSAID)
 """Settings by which records of other poolings are named as before there was a choice."""
 
 
@@ -20,5 +23,5 @@ def has_slots(pool: str) -> bool:
 
 
 def spelt_out(network: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The settings of a network, with what goes without saying: nodes are not normed."""
-    return {"node_norm": False, **network} if "slots" in network else network
+    """The settings of a network, with what goes without saying."""
+    return {**UNSAID, **network} if "slots" in network else network

@@ -1,5 +1,6 @@
 """The network of the comparison once nothing is learned any more."""
 
+from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -13,6 +14,7 @@ from lfds.nn.frozen.head import FrozenHead
 from lfds.nn.frozen.latent import FrozenPool
 from lfds.nn.frozen.layer import FrozenLayer
 from lfds.nn.fused import can_fuse
+from lfds.nn.maximum import ragged_max
 from lfds.nn.mode import has_kernels_for
 from lfds.nn.ragged import runs_of_nodes
 from lfds.nn.readout import LatentReadout
@@ -37,6 +39,8 @@ def can_freeze(network: GraphClassifier, graphs: Graphs) -> bool:
     products = [
         layer.transforms for layer in layers if isinstance(layer, GraphLayer | SpatialLayer)
     ]
+    if network.pool.mix is not None:
+        products.append(network.pool.mix)
     return (
         has_kernels_for(graphs.x)
         and can_fuse(graphs.x, *products, *list(network.head.layers)[::3])
@@ -66,6 +70,9 @@ class FrozenNetwork:
         ]
         most = max(1, AT_ONCE // self.slots)
         self.pools = [FrozenPool(pool, most) for pool in pools]
+        mix = network.pool.mix
+        self.mix = None if mix is None else mix.weight.detach().t().chunk(len(self.layers))
+        self.blends = any(pool.blend is not None for pool in pools)
         self.head = FrozenHead(network.head)
 
     def __call__(self, graphs: Graphs) -> Float[Tensor, "graphs outputs"]:
@@ -79,10 +86,23 @@ class FrozenNetwork:
     def _represent(self, graphs: Graphs) -> Tensor:
         if graphs.x.shape[0] > AT_ONCE:
             return self.network.represent(graphs.x, *graphs.assembled())
-        vectors = []
+        vectors, outputs = [], []
         for layer in self.layers:
             x, largest = layer(graphs)
             graphs = graphs._replace(x=x)
             vectors.append(largest)
+            outputs.append(x)
+        if self.mix is not None:
+            graphs = graphs._replace(x=_mixed(outputs, self.mix))
+            if self.blends:
+                largest = ragged_max(graphs.x, graphs.ptr - graphs.ptr[0])
         vectors += [pool(graphs, largest) for pool in self.pools]
         return torch.cat(vectors, dim=1)
+
+
+def _mixed(layers: Sequence[Tensor], weights: Sequence[Tensor]) -> Tensor:
+    """The sum over all layers, each by weights of its own."""
+    x = torch.mm(layers[0], weights[0])
+    for layer, weight in zip(layers[1:], weights[1:], strict=True):
+        x.addmm_(layer, weight)
+    return x

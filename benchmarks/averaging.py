@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from benchmarks.factors import PAGE, ROOT, between_marks
+from benchmarks.factors import BARE, PAGE, ROOT, between_marks
 from lfds.data import GraphSet, load_dataset, read_splits
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.splits import Split
@@ -65,7 +65,7 @@ def fold(graphs: GraphSet, split: Split, epochs: int) -> dict[str, Curve]:
     halves = [held_out[range(start, len(held_out), 2)] for start in (0, 1)]
     scope = (graphs.name, split.test[0])
     torch.manual_seed(seed_for(0, *scope, "weights"))
-    model = GraphClassifier(encoder.width, graphs.num_classes, NetworkSettings(pool="loop"))
+    model = GraphClassifier(encoder.width, graphs.num_classes, NetworkSettings(pool="loop", **BARE))
     settings = TrainingSettings(epochs=epochs, averaging=0.0)
     training = Training(model, train, None, settings, 0, scope)
     means = {kept: Averaged(model, kept) for kept in {variant.kept for variant in VARIANTS}}

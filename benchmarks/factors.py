@@ -99,10 +99,10 @@ FACTORS: dict[str, Mapping[str, dict[str, Any]]] = {
     "many slots": option("slots", 128, 256),
 }
 
-BARE = {"readout": "max", "node_norm": False, "pooled_layers": "last"}
+BARE: dict[str, Any] = {"readout": "max", "node_norm": False, "pooled_layers": "last"}
 """Nodes of the last layer as they come, and of the slots their maxima."""
 
-NORMED = {"readout": "max+weighted", "node_norm": True, "pooled_layers": "last"}
+NORMED: dict[str, Any] = {"readout": "max+weighted", "node_norm": True, "pooled_layers": "last"}
 """Normed nodes of the last layer, and slots read by weights as well."""
 
 STUDIES = {

@@ -20,6 +20,7 @@ from torch.nn import functional as F  # noqa: N812
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
+from benchmarks.factors import BARE
 from benchmarks.pyg_network import POOLS, Net
 from lfds.data import GraphSet
 from lfds.data.tu import read_tu
@@ -58,8 +59,9 @@ def settings_of(pool: str) -> NetworkSettings:
     name, _, slots = pool.partition(" of ")
     if not slots:
         return NetworkSettings(pool=name)
-    bare = {"counts": False, "readout": "max", "node_norm": False, "pooled_layers": "last"}
-    return NetworkSettings.model_validate({"pool": name, "slots": int(slots), **bare})
+    return NetworkSettings.model_validate(
+        {"pool": name, "slots": int(slots), "counts": False, **BARE}
+    )
 
 
 def our_epoch(graphs: GraphSet, pool: str) -> Epoch:

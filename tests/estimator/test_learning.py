@@ -82,13 +82,15 @@ def test_a_start_is_gone_on_from_and_left_as_it_was():
     assert not torch.equal(weights(again.network), before)
 
 
-def test_pieces_are_learned_one_after_the_other():
+@pytest.mark.parametrize(("layers", "pieces"), [("last", 8), ("all", 24)])
+def test_pieces_are_learned_one_after_the_other(layers, pieces):
+    told = plan(network=NETWORK.model_copy(update={"pooled_layers": layers}))
     encoder = Encoder().fit(graphs())
-    network = fresh_network(encoder.width, 2, plan())
-    assert torch.equal(weights(network), weights(fresh_network(encoder.width, 2, plan())))
+    network = fresh_network(encoder.width, 2, told)
+    assert torch.equal(weights(network), weights(fresh_network(encoder.width, 2, told)))
     optimizer = torch.optim.AdamW(network.parameters(), lr=0.01)
     losses = [
-        learn_more(graphs(), network, encoder, plan(), piece, optimizer)[0] for piece in range(24)
+        learn_more(graphs(), network, encoder, told, piece, optimizer)[0] for piece in range(pieces)
     ]
     assert losses[-1] < losses[0]
 

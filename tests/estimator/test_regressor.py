@@ -10,9 +10,13 @@ from lfds.data.errors import DataError
 from tests.estimator.small import FAST, amounts, graphs, names, regressor
 
 
-def test_it_learns_in_the_units_of_the_targets():
-    told = {**FAST, "epochs": 80, "options": {"width": 16, "node_dropout": 0.0}, "reduction": "sum"}
-    made = lfds.LFDSRegressor(**told, patience=None).fit(graphs(), 1000 + 100 * amounts())
+@pytest.mark.parametrize(("layers", "epochs", "rate"), [("last", 40, 0.02), ("all", 80, 0.005)])
+def test_it_learns_in_the_units_of_the_targets(layers, epochs, rate):
+    options = {"width": 16, "node_dropout": 0.0, "pooled_layers": layers}
+    told = {**FAST, "epochs": epochs, "options": options, "reduction": "sum"}
+    made = lfds.LFDSRegressor(**told, patience=None, learning_rate=rate).fit(
+        graphs(), 1000 + 100 * amounts()
+    )
     found = made.predict(graphs())
     assert 900 < found.min() < found.max() < 2500
     assert made.score(graphs(), 1000 + 100 * amounts()) > 0.5

@@ -25,10 +25,11 @@ def in_torch():
         yield
 
 
-def trained(pool, training, dtype):
+def trained(pool, training, dtype, layers):
     """Outputs, gradients and statistics of a network after a step forward and back."""
     torch.manual_seed(1)
-    settings = NetworkSettings(pool=pool, width=8, head_width=8, slots=9, node_dropout=0.3)
+    told = {"width": 8, "head_width": 8, "slots": 9, "node_dropout": 0.3, "pooled_layers": layers}
+    settings = NetworkSettings(pool=pool, **told)
     model = GraphClassifier(5, 3, settings).to(dtype).train(training)
     for part in (*model.parameters(), *model.buffers()):  # statistics are not those of birth
         if part.is_floating_point():
@@ -38,27 +39,19 @@ def trained(pool, training, dtype):
     return out, [p.grad for p in model.parameters()], copy.deepcopy(list(model.buffers()))
 
 
+# A mix of layers adds up gradients near 1e5 to some near zero, for which single precision is too
+# coarse whichever way is taken: it is compared in double precision.
 @needs_numba
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("dtype", "layers"),
+    [(torch.float32, "last"), (torch.float64, "last"), (torch.float64, "all")],
+)
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("pool", ["max", "loop", "sequence", "image"])
-def test_a_network_is_the_same_by_torch_and_natively(pool, training, dtype):
-    natively = trained(pool, training, dtype)
+def test_a_network_is_the_same_by_torch_and_natively(pool, training, dtype, layers):
+    natively = trained(pool, training, dtype, layers)
     with patch("lfds.native.installed", return_value=False):
-        by_torch = trained(pool, training, dtype)
-    for one, other in zip(natively, by_torch, strict=True):
-        # Sums of large numbers may end near zero: what is lost goes by the largest of a table.
-        scales = [largest(part) for part in other]
-        assert_close(
-            [part / scale for part, scale in zip(one, scales, strict=True)],
-            [part / scale for part, scale in zip(other, scales, strict=True)],
-            rtol=2e-4,
-            atol=2e-5,
-        )
-
-
-def largest(part):
-    return part.abs().amax().clamp(min=1)
+        assert_close(natively, trained(pool, training, dtype, layers), rtol=2e-4, atol=2e-5)
 
 
 @needs_numba

@@ -19,16 +19,16 @@ from typing import Any, NamedTuple
 import torch
 
 from benchmarks.factors import BARE, PAGE, ROOT, between_marks
+from lfds.config.comparison import TrainingSettings
 from lfds.data import GraphSet, load_dataset, read_splits
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.splits import Split
-from lfds.experiment.averaging import Averaged
-from lfds.experiment.norm_statistics import measure_norms, measured_rows
-from lfds.experiment.passes import batches, evaluate
-from lfds.experiment.spec import TrainingSettings
-from lfds.experiment.training import Training
-from lfds.nn import GraphClassifier, NetworkSettings
+from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.seeds import seed_for
+from lfds.train.batchnorm import measure_norms, measured_rows
+from lfds.train.ema import Averaged
+from lfds.train.epoch import batches, evaluate
+from lfds.train.loop import Training
 
 KEPT = ROOT / "results" / "factors" / "averaging.jsonl"
 EPOCHS = {"ENZYMES": 60, "PROTEINS": 30, "DD": 10}
@@ -65,7 +65,7 @@ def fold(graphs: GraphSet, split: Split, epochs: int) -> dict[str, Curve]:
     halves = [held_out[range(start, len(held_out), 2)] for start in (0, 1)]
     scope = (graphs.name, split.test[0])
     torch.manual_seed(seed_for(0, *scope, "weights"))
-    model = GraphClassifier(encoder.width, graphs.num_classes, NetworkSettings(pool="loop", **BARE))
+    model = GraphNetwork(encoder.width, graphs.num_classes, NetworkSettings(pool="loop", **BARE))
     settings = TrainingSettings(epochs=epochs, averaging=0.0)
     training = Training(model, train, None, settings, 0, scope)
     means = {kept: Averaged(model, kept) for kept in {variant.kept for variant in VARIANTS}}

@@ -16,7 +16,7 @@ from torch_geometric.data import Data, InMemoryDataset
 from torch_geometric.loader import DataLoader
 
 from lfds.data import GraphSet
-from lfds.data.tu import read_tu
+from lfds.data.readers.tu import read_tu
 
 ROUNDS = 9
 BATCH = 32

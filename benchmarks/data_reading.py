@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import torch
 from torch_geometric.datasets import TUDataset
 
-from lfds.data.tu import read_tu
+from lfds.data.readers.tu import read_tu
 
 ROUNDS = 3
 

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lfds.experiment import CompareSpec, compare
-from lfds.experiment.progress import Lines
-from lfds.experiment.spec import make_spec
-from lfds.report.words import p_text, points
+from lfds.compare import CompareSpec, compare
+from lfds.compare.progress import Lines
+from lfds.config.comparison import make_spec
+from lfds.report.formatting import p_text, points
 from lfds.results import compare as paired
 from lfds.results.record import Record
 

@@ -11,10 +11,10 @@ import gzip
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from lfds.data.parts.tasks import Form, Task
-from lfds.experiment import CompareSpec, compare
-from lfds.experiment.progress import Lines
-from lfds.experiment.spec import make_spec, read_options
+from lfds.compare import CompareSpec, compare
+from lfds.compare.progress import Lines
+from lfds.config.comparison import make_spec, read_options
+from lfds.data.datasets.parts.tasks import Form, Task
 from lfds.results.record import Curve, Record
 from lfds.results.store import read_records
 from lfds.results.table import table_of

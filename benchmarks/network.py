@@ -23,8 +23,8 @@ from torch_geometric.loader import DataLoader
 from benchmarks.factors import BARE
 from benchmarks.pyg_network import POOLS, Net
 from lfds.data import GraphSet
-from lfds.data.tu import read_tu
-from lfds.nn import Edges, GraphClassifier, NetworkSettings
+from lfds.data.readers.tu import read_tu
+from lfds.nn import Edges, GraphNetwork, NetworkSettings
 
 BATCH, SLOTS = 32, 64
 ALL = (
@@ -65,7 +65,7 @@ def settings_of(pool: str) -> NetworkSettings:
 
 
 def our_epoch(graphs: GraphSet, pool: str) -> Epoch:
-    model = GraphClassifier(graphs.x.shape[1], len(graphs.classes), settings_of(pool))
+    model = GraphNetwork(graphs.x.shape[1], len(graphs.classes), settings_of(pool))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.005, fused=True)
 
     def run() -> None:
@@ -139,7 +139,7 @@ def race(graphs: GraphSet, names: tuple[str, ...], rounds: int) -> dict[str, lis
 
 def shares_of_time(graphs: GraphSet, pool: str) -> dict[str, float]:
     """Where an epoch of ours goes, as parts of one."""
-    model = GraphClassifier(graphs.x.shape[1], len(graphs.classes), settings_of(pool))
+    model = GraphNetwork(graphs.x.shape[1], len(graphs.classes), settings_of(pool))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.005, fused=True)
     spent = dict.fromkeys(
         ["batches", "edges", "base", "pooling and head", "backward", "AdamW"], 0.0

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError
-from lfds.data.whole_file import write_whole
-from lfds.report.sources import counting
-from lfds.report.wish import SPEC
+from lfds.report.load import counting
+from lfds.report.run_spec import SPEC
 from lfds.results.errors import ResultsError
 from lfds.results.store import PACKED, read_records
 
@@ -36,8 +36,8 @@ def pack(run: Path, to: Path) -> Path:
     lines = "".join(record.model_dump_json() + "\n" for record in records)
     home = to / run.resolve().name
     # Without the time of writing: the same records are the same file.
-    write_whole(home / PACKED, gzip.compress(lines.encode(), mtime=0))
-    write_whole(home / SPEC, spec)
+    atomic_write(home / PACKED, gzip.compress(lines.encode(), mtime=0))
+    atomic_write(home / SPEC, spec)
     return home
 
 

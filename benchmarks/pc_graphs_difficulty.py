@@ -11,12 +11,12 @@ from scipy.sparse.csgraph import shortest_path
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from lfds.data.clouds import CloudSettings
+from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
 from lfds.data.encodings.adjacency import degrees
 from lfds.data.encodings.rwse import rwse
 from lfds.data.encodings.structure import adjacencies
 from lfds.data.graphset import GraphSet
-from lfds.data.pc_graphs import PCGraphsSettings, pc_graphs
+from lfds.data.readers.clouds import CloudSettings
 
 MOST_NEIGHBOURS = 40
 LONGEST_PATH = 50
@@ -89,7 +89,7 @@ def main() -> None:
     built_in = pc_graphs(PCGraphsSettings(graphs_per_class=options.per_class))
     report("Built-in PC Graphs", built_in.graphs)
     if options.clouds:
-        from lfds.data.cloud_folder import read_clouds
+        from lfds.data.readers.cloud_folder import read_clouds
 
         report("Real clouds", read_clouds(options.clouds, CloudSettings()).graphs)
 

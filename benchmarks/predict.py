@@ -26,7 +26,7 @@ import lfds
 from benchmarks.factors import BARE
 from benchmarks.pyg_network import WIDTH, Net, normed
 from lfds.data import GraphSet
-from lfds.nn import GraphClassifier
+from lfds.nn import GraphNetwork
 
 # The estimator as it comes, and with the slots of the paper, read as there.
 MODELS = {"as it comes": {}, "64 slots": {"slots": 64, "options": {"counts": False, **BARE}}}
@@ -60,7 +60,7 @@ class LoopPool(nn.Module):
 
     def __init__(self, pool: lfds.LFDSPool, mix: nn.Linear | None, padded: bool) -> None:
         super().__init__()
-        self.reads_all = mix is not None
+        self.uses_all_layers = mix is not None
         self.mix = nn.Identity() if mix is None else deepcopy(mix)
         self.padded = padded
         self.out_channels = pool.out_channels
@@ -107,7 +107,7 @@ def copy_pair(
             getattr(f[1], name).data = getattr(norm, name).data.chunk(2)[half].clone()
 
 
-def same_in_pyg(network: GraphClassifier, padded: bool) -> Net:
+def same_in_pyg(network: GraphNetwork, padded: bool) -> Net:
     """Return the network with the same weights, as a user of PyG would write it."""
     pool = network.pool.pools[0]
     net = Net(network.features, network.classes, LoopPool(pool, network.pool.mix, padded))

@@ -93,7 +93,7 @@ class Diff(nn.Module):
 class Net(nn.Module):
     """Three layers, the maximum over them and a pooling, three more layers for the classes.
 
-    A pooling that says ``reads_all`` is handed all three side by side, others the last.
+    A pooling that says ``uses_all_layers`` is handed all three side by side, others the last.
     """
 
     def __init__(self, features: int, classes: int, pool: nn.Module) -> None:
@@ -115,7 +115,7 @@ class Net(nn.Module):
             layers.append(x)
         everything = torch.cat(layers, dim=1)
         largest = global_max_pool(everything, data.batch, data.num_graphs)
-        pooled = self.pool(everything if getattr(self.pool, "reads_all", False) else x, data)
+        pooled = self.pool(everything if getattr(self.pool, "uses_all_layers", False) else x, data)
         return self.head(torch.cat([largest, pooled], dim=1))
 
     def loss(self, data: Data) -> Tensor:

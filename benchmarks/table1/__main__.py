@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.table1.fair import check_kept
 from benchmarks.table1.notes import read_notes
 from benchmarks.table1.page import Beside, page, parts_of
+from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError
-from lfds.data.whole_file import write_whole
 from lfds.report.report import make_report
 from lfds.results.errors import ResultsError
 
@@ -54,7 +54,7 @@ def main(told: Sequence[str] | None = None) -> int:
             if name in others:
                 check_kept(others[name], keep)
         text = page(made, read_notes(given.notes, parts_of(made)), Beside(**others))
-        write_whole(given.out, text.encode())
+        atomic_write(given.out, text.encode())
     except (ResultsError, DataError) as error:
         print(f"table1: {error}", file=sys.stderr)
         return 2

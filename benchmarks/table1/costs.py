@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from benchmarks.table1.rows import as_table, columns_of, row_names
+from lfds.report.load import Source
 from lfds.report.report import Report
 from lfds.report.series import Series
-from lfds.report.sources import Source
 from lfds.results.record import Protocol
 
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from benchmarks.table1.rows import as_table, cell_or_not_run, columns_of, row_names, settings_said
+from lfds.report.formatting import p_text, points
+from lfds.report.ranking import ALPHA, Entry, Leaderboard, comparable
 from lfds.report.report import Report
 from lfds.report.series import Series
 from lfds.report.slots import OF_SLOTS
-from lfds.report.standing import ALPHA, Entry, Standing, comparable
-from lfds.report.words import p_text, points
 from lfds.results.errors import ResultsError
 from lfds.results.statistics import Comparison, compare, holm
 
@@ -72,7 +72,7 @@ def check_kept(made: Report, keep: str) -> None:
             )
 
 
-def gains_on(standing: Standing, column: str) -> dict[str, tuple[Comparison, float]]:
+def gains_on(standing: Leaderboard, column: str) -> dict[str, tuple[Comparison, float]]:
     """Return how far each row of a column is ahead of max, with p values after Holm."""
     found: dict[str, Comparison] = {}
     whole = [entry for entry in standing.column(column) if entry.scores is not None]
@@ -139,7 +139,7 @@ def _emphasised(text: str, p: float) -> str:
     return f"**{text}**" if p < ALPHA else text
 
 
-def _ranks(standing: Standing) -> str:
+def _ranks(standing: Leaderboard) -> str:
     ranking = standing.ranking
     if ranking is None:
         return "No ranks: they need all rows complete on the same folds of two datasets or more."

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.table1.rows import DATASETS, ROWS, columns_of
+from lfds.report.load import Source
 from lfds.report.report import Report
+from lfds.report.run_spec import RequestedRun
 from lfds.report.series import Series
-from lfds.report.sources import Source
-from lfds.report.wish import Wish
 from lfds.results.record import Protocol
 
 _PUBLISHED_SPLITS = ("ENZYMES", "PROTEINS", "DD")
@@ -69,7 +69,7 @@ def _command(
     )
 
 
-def _going_on(path: Path, wish: Wish, pools: Sequence[str]) -> str:
+def _going_on(path: Path, wish: RequestedRun, pools: Sequence[str]) -> str:
     """Return how a packed run is gone on with: what is there is unpacked, and not run again."""
     name = path.name if path.is_dir() else path.parent.name
     # All poolings are named, not the missing ones alone: the new spec.json is that of all of them.

@@ -14,8 +14,8 @@ from benchmarks.table1.rows import (
     theirs,
 )
 from benchmarks.table1.verdict import verdict
+from lfds.report.ranking import Entry
 from lfds.report.report import Report
-from lfds.report.standing import Entry
 from lfds.results.record import PROTOCOLS, Rule
 
 RULES = PROTOCOLS["paper"]

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+from lfds.report.formatting import cell_text, spans
 from lfds.report.paper import Published, published
+from lfds.report.ranking import Entry
 from lfds.report.report import Report
 from lfds.report.series import Series
-from lfds.report.standing import Entry
-from lfds.report.words import cell_text, spans
 from lfds.results.record import Protocol
 
 ROWS = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import lfds
-from lfds.data.pc_graphs import PCGraphsSettings, pc_graphs
+from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
 from lfds.explain.figures import draw_landing
 
 HERE = Path(__file__).parent

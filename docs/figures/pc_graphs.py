@@ -8,8 +8,8 @@ import argparse
 import matplotlib as mpl
 import numpy as np
 
-from lfds.data.pc_graphs import PCGraphsSettings, draw_cloud
-from lfds.data.shapes import SHAPES
+from lfds.data.datasets.pc_graphs import SHAPES
+from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, draw_cloud
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt

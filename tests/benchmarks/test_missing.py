@@ -3,7 +3,7 @@ import shlex
 from benchmarks.table1.missing import lacking, missing
 from benchmarks.table1.rows import DATASETS, ROWS
 
-from lfds.experiment.spec import CompareSpec
+from lfds.config.comparison import CompareSpec
 from tests.benchmarks.runs import FOLDS, fair_run, one, paper_run, report_of
 from tests.report.runs import record
 

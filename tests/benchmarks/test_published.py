@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lfds.experiment.spec import PRESETS, CompareSpec, make_spec
-from lfds.experiment.task import named_network
-from lfds.nn.network_settings import UNSAID
+from lfds.compare.task import named_network
+from lfds.config.comparison import PRESETS, CompareSpec, make_spec
+from lfds.config.network import LEGACY_DEFAULTS
 
 RESULTS = Path(__file__).parents[2] / "results"
 SPECS = sorted(RESULTS.glob("*/spec.json"))
@@ -30,7 +30,7 @@ def test_a_spec_asks_for_the_networks_and_the_training_of_its_records(path):
             asked = named_network(spec.network_for(record["fold"]["pool"]))
             # What is newer than a record is not named in it.
             assert {name: asked[name] for name in candidate["network"]} == candidate["network"]
-            for name, value in UNSAID.items():
+            for name, value in LEGACY_DEFAULTS.items():
                 assert asked.get(name, value) == candidate["network"].get(name, value)
             trained = {"keep": "best", **candidate["training"]}
             training = spec.training.model_dump()

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 import lfds
 from lfds.data import DataError
-from lfds.data.joining import join
+from lfds.data.concat import join
 from tests.data.graphs import edge_list, graph_sets, three_graphs
 
 

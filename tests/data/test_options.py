@@ -3,9 +3,9 @@ import pytest
 
 from lfds.data import DataError
 from lfds.data.options import choice, whole_seed
-from lfds.data.smiles import read_smiles
+from lfds.data.readers.smiles import read_smiles
+from lfds.data.readers.tu import read_tu
 from lfds.data.splits import stratified_folds
-from lfds.data.tu import read_tu
 from tests.data.test_tu import FILES
 from tests.data.test_tu_files import write_folder
 

@@ -6,9 +6,9 @@ import pytest
 
 import lfds
 from lfds.data import DataError, read_any
-from lfds.data.prepare import prepare
+from lfds.data.datasets.prepare import prepare
+from lfds.data.readers.tu import read_tu
 from lfds.data.sources import places_of
-from lfds.data.tu import read_tu
 from tests.data.graphs import SHARED, needs_shared, three_graphs
 from tests.data.test_tu import FILES
 from tests.data.test_tu_files import write_folder, write_tar, write_zip

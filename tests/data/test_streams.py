@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from lfds.data import streams
+from lfds.data.concat import join
 from lfds.data.errors import DataError
-from lfds.data.joining import join
-from lfds.data.jsonl import read_jsonl
-from lfds.data.smiles import read_smiles
+from lfds.data.readers.jsonl import read_jsonl
+from lfds.data.readers.smiles import read_smiles
 from lfds.data.streams import stream_source
 from tests.estimator.small import graphs
 

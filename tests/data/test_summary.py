@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lfds.data import GraphSet
-from lfds.data.catalog import Published
+from lfds.data.datasets.catalog import Published
 from lfds.data.summary import Spread, differences, lacks, spread, summarise
 from tests.data.graphs import edge_list, graph_sets, three_graphs
 

@@ -14,12 +14,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import lfds
+from lfds.config.comparison import CompareSpec, TrainingSettings
+from lfds.config.errors import DivergedError, SpecError
 from lfds.data.encodings import RWSE
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.data.errors import DataError
 from lfds.estimator import UnseenLabelsWarning
-from lfds.experiment.errors import DivergedError, SpecError
-from lfds.experiment.spec import CompareSpec, TrainingSettings
 from lfds.nn import NetworkSettings
 from tests.estimator.small import FAST, amounts, classifier, drawn, graphs, names, regressor
 
@@ -202,7 +202,7 @@ def test_a_piece_that_diverges_says_which_and_the_way_out(way, monkeypatch):
     def diverged(*_):
         raise DivergedError(way)
 
-    monkeypatch.setattr("lfds.experiment.passes.outputs_of", diverged)
+    monkeypatch.setattr("lfds.train.epoch.outputs_of", diverged)
     said = f"^{way} in piece 2; begin again with a lower learning rate than 0.25$"
     with pytest.raises(DivergedError, match=said):
         made.partial_fit(graphs())
@@ -211,7 +211,7 @@ def test_a_piece_that_diverges_says_which_and_the_way_out(way, monkeypatch):
 
 @pytest.mark.parametrize("way", ["fit", "partial_fit"])
 def test_batches_without_room_are_one_line(way, monkeypatch):
-    monkeypatch.setattr("lfds.nn.GraphClassifier.penalty", lambda _: torch.empty(2**60))
+    monkeypatch.setattr("lfds.nn.GraphNetwork.penalty", lambda _: torch.empty(2**60))
     with pytest.raises(SpecError, match=r"memory ran out .* slots 4, batch_size 8; lower one"):
         getattr(lfds.LFDSClassifier(**FAST), way)(graphs())
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import lfds
+from lfds.config.network import LEGACY_DEFAULTS
 from lfds.data.errors import DataError
 from lfds.estimator.card_file import card_text, digest, read_card, read_head
 from lfds.estimator.model_folder import CARD
-from lfds.nn.network_settings import UNSAID
 from tests.estimator.small import classifier, graphs
 
 
@@ -47,7 +47,7 @@ def test_a_setting_that_came_later_does_not_spoil_what_was_written_before(folder
 
 @pytest.mark.parametrize("came_later", [["pooled_layers"], ["pooled_layers", "node_norm"]])
 def test_models_from_before_something_could_be_chosen_say_what_they_said(tmp_path, came_later):
-    bare = {"width": 8, "readout": "max", **{name: UNSAID[name] for name in came_later}}
+    bare = {"width": 8, "readout": "max", **{name: LEGACY_DEFAULTS[name] for name in came_later}}
     model = lfds.LFDSClassifier(epochs=2, slots=4, options=bare, seed=0).fit(graphs())
     model.save(tmp_path / "bare")
     for name in came_later:

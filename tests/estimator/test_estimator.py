@@ -14,6 +14,6 @@ def test_everything_offered_is_there():
 
 
 def test_the_package_itself_imports_nothing_heavy():
-    code = "import sys, lfds.estimator.commands; print('torch' in sys.modules)"
+    code = "import sys, lfds.cli.estimator; print('torch' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout == "False\n"

@@ -1,12 +1,12 @@
 import pytest
 import torch
 
+from lfds.config.comparison import TrainingSettings
 from lfds.data.encodings.encoder import Encoder, EncodingSettings
 from lfds.estimator.learning import Plan, Start, fresh_network, learn, learn_more, with_targets
-from lfds.experiment.objective import Classify
-from lfds.experiment.passes import evaluate
-from lfds.experiment.spec import TrainingSettings
 from lfds.nn import NetworkSettings
+from lfds.train.epoch import evaluate
+from lfds.train.objective import Classify
 from tests.estimator.small import graphs
 
 NETWORK = NetworkSettings(pool="loop", slots=4, width=8, head_width=8)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import lfds
+from lfds.config.errors import SpecError
 from lfds.data.encodings import RWSE
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.estimator.options import Options
-from lfds.experiment.errors import SpecError
 from tests.estimator.small import FAST, drawn, graphs, names
 
 

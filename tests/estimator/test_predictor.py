@@ -3,11 +3,11 @@ import torch
 from torch.testing import assert_close
 
 import lfds
-from lfds import native
 from lfds.estimator import predictor
 from lfds.estimator.predictor import predict, run
-from lfds.experiment.passes import outputs_of
-from lfds.nn.checks import NotFiniteError
+from lfds.nn import accel
+from lfds.nn.input_checks import NotFiniteError
+from lfds.train.epoch import outputs_of
 from tests.estimator.small import classifier, graphs
 
 
@@ -17,7 +17,7 @@ def way(request, monkeypatch):
     if request.param == "as it is":
         monkeypatch.setattr(predictor, "FrozenNetwork", lambda _: pytest.fail("frozen"))
         monkeypatch.setattr(predictor, "can_freeze", lambda *_: False)
-    elif not native.installed():
+    elif not accel.numba_installed():
         pytest.skip("needs numba")
     return request.param
 

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from lfds.estimator.progress_bar import epochs_shown
-from lfds.experiment.training import Progress
+from lfds.train.loop import Progress
 
 
 @pytest.mark.parametrize("shown", [True, False])

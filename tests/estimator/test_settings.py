@@ -3,6 +3,8 @@ from dataclasses import replace
 import pytest
 
 import lfds
+from lfds.config.comparison import TrainingSettings
+from lfds.config.errors import SpecError
 from lfds.data.encodings import RWSE, Degree
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.estimator.options import Options
@@ -11,8 +13,6 @@ from lfds.estimator.settings import (
     network_settings,
     training_settings,
 )
-from lfds.experiment.errors import SpecError
-from lfds.experiment.spec import TrainingSettings
 from tests.estimator.small import graphs
 
 

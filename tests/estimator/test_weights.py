@@ -7,7 +7,7 @@ from safetensors.torch import save
 from lfds.data.errors import DataError
 from lfds.estimator.model_folder import load_model
 from lfds.estimator.weights import network_from, weights_of
-from lfds.nn import STRUCTURES, GraphClassifier
+from lfds.nn import STRUCTURES, GraphNetwork
 from tests.estimator.small import classifier
 
 HERE = Path("weights.safetensors")
@@ -35,7 +35,7 @@ def test_weights_come_back(card):
 def test_more_slots_than_channels_are_no_absurd_size(structure, anchors, card):
     asked = {"pool": structure, "slots": 144, "anchors": anchors, "width": 2, "head_width": 2}
     other = asking(card, **asked)
-    network = GraphClassifier(card.features, 2, other.network)
+    network = GraphNetwork(card.features, 2, other.network)
     assert network_from(weights_of(network), other, HERE).settings == other.network
 
 
@@ -58,9 +58,9 @@ def test_sizes_are_compared_before_memory_is_asked_for(asked, message, card, mon
 
     def watched(features, classes, settings):
         made.append(torch.empty(0).device.type)
-        return GraphClassifier(features, classes, settings)
+        return GraphNetwork(features, classes, settings)
 
-    monkeypatch.setattr("lfds.estimator.weights.GraphClassifier", watched)
+    monkeypatch.setattr("lfds.estimator.weights.GraphNetwork", watched)
     with pytest.raises(DataError, match=message) as caught:
         network_from(weights_of(classifier().network_), asking(card, **asked), HERE)
     assert "\n" not in str(caught.value)

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 import lfds
-from lfds.data.pc_graphs import PCGraphsSettings, pc_graphs
+from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
 from lfds.nn import Edges
 
 

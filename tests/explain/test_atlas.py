@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 import lfds
 from lfds.data import DataError
-from lfds.estimator.fit_for_use import UnseenLabelsWarning
+from lfds.estimator.compatibility import UnseenLabelsWarning
 from lfds.explain.errors import ExplainError
 from tests.explain.models import clouds, fitted
 

@@ -5,7 +5,7 @@ from PIL import Image
 
 import lfds
 from lfds.explain.figures import draw_class_maps, draw_landing, draw_usage, write_figures
-from lfds.explain.strokes import HIGH
+from lfds.explain.matplotlib_render import HIGH
 from tests.explain.models import clouds, fitted, strings
 
 

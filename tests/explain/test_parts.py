@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lfds
-from lfds.explain.looking import latent_pools
+from lfds.explain.capture import latent_pools
 from tests.browser import DESKTOP, PHONE
 from tests.explain.models import clouds, fitted, labels, nodes_as_pooled, strings
 

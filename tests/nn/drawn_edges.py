@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from lfds.nn.edges import Edges
-from lfds.nn.graph_pooling import GraphPooling
-from lfds.nn.ragged import ragged
+from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.ragged import ragged
 
 
 def edges_of(x: Tensor, ptr: Tensor, both_ways: bool = False) -> Edges:

@@ -1,7 +1,7 @@
 import torch
 from torch.testing import assert_close
 
-from lfds.nn.blend import MaxBlend
+from lfds.nn.slot_modules import MaxBlend
 
 
 def test_blend_is_its_equation():

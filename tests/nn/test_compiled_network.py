@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lfds.nn import Edges, GraphClassifier, NetworkSettings
-from lfds.nn.edges import Rows
+from lfds.nn import Edges, GraphNetwork, NetworkSettings
+from lfds.nn.ops.edges import Rows
 
 pytestmark = [
     pytest.mark.plain,
@@ -26,7 +26,7 @@ pytestmark = [
 def test_the_whole_network_is_one_graph(pool):
     torch._dynamo.reset()
     settings = NetworkSettings(pool=pool, width=8, slots=8, clusters=4)
-    model = GraphClassifier(7, 3, settings).eval()
+    model = GraphNetwork(7, 3, settings).eval()
     index = torch.tensor([[0, 1, 2, 3, 6, 7], [1, 0, 3, 2, 7, 8]])
     batch = torch.randn(9, 7), torch.tensor([0, 5, 5, 9]), Edges.from_index(index, 9)
     # Traced and differentiated by torch, but not turned into machine code, which takes minutes.
@@ -53,7 +53,7 @@ def network(pool):
         pool=pool, width=8, clusters=4, slots=8, node_dropout=0.0, head_dropout=0.0
     )
     # In double precision: batch norms over the few nodes that stay blow rounding up.
-    return GraphClassifier(7, 3, settings).double()
+    return GraphNetwork(7, 3, settings).double()
 
 
 def drawn(sizes):

@@ -2,7 +2,7 @@ import torch
 from torch.testing import assert_close
 
 from lfds.nn import LFDSPool, Loop
-from lfds.nn.counts import SlotCounts
+from lfds.nn.slot_modules import SlotCounts
 
 
 def test_counts_are_their_equation():

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from lfds.nn.dropout import SlotDropout, drop_slots
+from lfds.nn.slot_modules import SlotDropout, drop_slots
 
 
 def test_whole_slots_are_dropped_and_the_rest_left_as_it_was():

@@ -3,8 +3,8 @@ import torch
 from torch.testing import assert_close
 
 import lfds
-from lfds.nn.checks import NotFiniteError
-from lfds.nn.node_norm import NodeNorm
+from lfds.nn.input_checks import NotFiniteError
+from lfds.nn.slot_modules import NodeNorm
 from lfds.testing import assert_agrees_with_reference, assert_company_free, assert_order_free
 
 SIZES = torch.tensor([0, 4, 4, 9])

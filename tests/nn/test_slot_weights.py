@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 import lfds
-from lfds.nn.slot_weights import SlotWeights
+from lfds.nn.slot_modules import SlotWeights
 from lfds.testing import assert_agrees_with_reference, assert_company_free, assert_order_free
 
 

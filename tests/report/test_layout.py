@@ -1,7 +1,7 @@
 import pytest
 
 from lfds.report.layout import lay_out
-from lfds.report.sources import read_sources
+from lfds.report.load import read_sources
 from tests.report.runs import POOLS, record, records, settings, wish, write
 
 

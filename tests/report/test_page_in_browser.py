@@ -2,8 +2,8 @@
 
 import pytest
 
-from lfds.report import page as page_module
-from lfds.report.page import page
+from lfds.report import html as page_module
+from lfds.report.html import page
 from lfds.report.report import make_report
 from tests.browser import DESKTOP, PHONE
 from tests.report.runs import record, records, settings, write

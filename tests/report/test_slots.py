@@ -1,12 +1,12 @@
-from lfds.nn import network_settings
-from lfds.nn.network_settings import LATENT, NetworkSettings
-from lfds.report.slots import OF_SLOTS, UNSAID, WITH_SLOTS, has_slots, spelt_out
+from lfds.config import network as network_settings
+from lfds.config.network import LATENT, NetworkSettings
+from lfds.report.slots import LEGACY_DEFAULTS, OF_SLOTS, WITH_SLOTS, fill_legacy_defaults, has_slots
 
 
 def test_the_names_are_those_of_the_network():
     assert set(LATENT) == WITH_SLOTS
     assert set(OF_SLOTS) <= set(NetworkSettings.model_fields)
-    assert UNSAID == network_settings.UNSAID
+    assert LEGACY_DEFAULTS == network_settings.LEGACY_DEFAULTS
 
 
 def test_several_side_by_side_have_slots_and_other_poolings_have_none():
@@ -17,7 +17,7 @@ def test_several_side_by_side_have_slots_and_other_poolings_have_none():
 
 def test_what_goes_without_saying_is_how_it_was_before():
     before = {"node_norm": False, "pooled_layers": "last"}
-    assert spelt_out({"slots": 4}) == {"slots": 4, **before}
+    assert fill_legacy_defaults({"slots": 4}) == {"slots": 4, **before}
     said = {"slots": 4, "node_norm": True, "pooled_layers": "all"}
-    assert spelt_out(said) == said
-    assert spelt_out({}) == {}
+    assert fill_legacy_defaults(said) == said
+    assert fill_legacy_defaults({}) == {}

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import lfds
-from lfds.nn import pooling
+from lfds.nn import pool as pooling
 from lfds.nn.projection import place
 from lfds.nn.structures import spatial
 from lfds.nn.structures.base import SlotActivation
@@ -51,7 +51,7 @@ def test_another_projection(pool, culprit, monkeypatch):
 
 
 def test_a_forgotten_blend(pool, monkeypatch):
-    monkeypatch.setattr(lfds.nn.blend.MaxBlend, "forward", lambda self, slots, x_max: slots)
+    monkeypatch.setattr(lfds.nn.slot_modules.MaxBlend, "forward", lambda self, slots, x_max: slots)
     assert_caught(pool)
 
 

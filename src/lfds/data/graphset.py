@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx
     from torch_geometric.data import Data
 
-    from lfds.data.arrays import Given
+    from lfds.data.readers.arrays import Given
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -177,8 +177,8 @@ class GraphSet:
         coordinates: "Given | None" = None,
         name: str = "graphs",
     ) -> "GraphSet":
-        """Make a set from plain arrays; see :func:`lfds.data.arrays.graphs_from_arrays`."""
-        from lfds.data.arrays import graphs_from_arrays
+        """Make a set from plain arrays; see :func:`lfds.data.readers.arrays.graphs_from_arrays`."""
+        from lfds.data.readers.arrays import graphs_from_arrays
 
         return graphs_from_arrays(
             sizes,
@@ -194,14 +194,14 @@ class GraphSet:
 
     @classmethod
     def from_pyg(cls, graphs: "Iterable[Data]", *, name: str = "graphs") -> "GraphSet":
-        """Make a set of PyG's Data objects; see :mod:`lfds.data.pyg`."""
-        from lfds.data.pyg import graphs_from_pyg
+        """Make a set of PyG's Data objects; see :mod:`lfds.data.readers.pyg`."""
+        from lfds.data.readers.pyg import graphs_from_pyg
 
         return graphs_from_pyg(graphs, name=name)
 
     def to_pyg(self) -> "list[Data]":
-        """Return the graphs as PyG's Data objects; see :mod:`lfds.data.pyg`."""
-        from lfds.data.pyg import graphs_to_pyg
+        """Return the graphs as PyG's Data objects; see :mod:`lfds.data.readers.pyg`."""
+        from lfds.data.readers.pyg import graphs_to_pyg
 
         return graphs_to_pyg(self)
 
@@ -216,8 +216,8 @@ class GraphSet:
         edge_attributes: Sequence[str] = (),
         name: str = "graphs",
     ) -> "GraphSet":
-        """Make a set of NetworkX graphs; see :func:`lfds.data.nx.graphs_from_networkx`."""
-        from lfds.data.nx import graphs_from_networkx
+        """Make a set of NetworkX graphs; see :mod:`lfds.data.readers.networkx`."""
+        from lfds.data.readers.networkx import graphs_from_networkx
 
         return graphs_from_networkx(
             graphs,
@@ -246,7 +246,7 @@ class GraphSet:
         return load(path, mmap=mmap)
 
     def to_tu(self, folder: str | PathLike[str]) -> None:
-        """Write the set in the format of the TU collection; see :mod:`lfds.data.tu_write`."""
-        from lfds.data.tu_write import write_tu
+        """Write the set as a TU dataset; see :mod:`lfds.data.readers.tu_write`."""
+        from lfds.data.readers.tu_write import write_tu
 
         write_tu(self, folder)

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lfds.data.edges import edge_rows
 from lfds.data.graphset import GraphSet
 from lfds.data.options import whole_seed
+from lfds.data.readers.edges import edge_rows
 from lfds.seeds import seed_for
 
 

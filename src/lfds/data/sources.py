@@ -4,17 +4,24 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from lfds.data.catalog import BUILT_IN, TU_DATASETS, find_files, prepared_at, unknown, where_to_put
-from lfds.data.cloud_folder import is_cloud_folder, read_clouds
-from lfds.data.clouds import CloudSettings
+from lfds.data.datasets.catalog import (
+    BUILT_IN,
+    TU_DATASETS,
+    find_files,
+    prepared_at,
+    unknown,
+    where_to_put,
+)
+from lfds.data.datasets.source_state import SOURCE_STATE, source_state
 from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
-from lfds.data.jsonl import read_jsonl
-from lfds.data.smiles import Bad, read_smiles
-from lfds.data.source_state import SOURCE_STATE, source_state
+from lfds.data.readers.cloud_folder import is_cloud_folder, read_clouds
+from lfds.data.readers.clouds import CloudSettings
+from lfds.data.readers.jsonl import read_jsonl
+from lfds.data.readers.smiles import Bad, read_smiles
+from lfds.data.readers.tu import read_tu
+from lfds.data.readers.tu_files import tu_home
 from lfds.data.storage import is_saved_set, load
-from lfds.data.tu import read_tu
-from lfds.data.tu_files import tu_home
 
 
 def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int = 0) -> GraphSet:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError, quoted
 from lfds.data.options import whole_seed
-from lfds.data.whole_file import write_whole
 from lfds.seeds import seed_for
 
 
@@ -84,7 +84,7 @@ def save_splits(splits: Sequence[Split], path: str | os.PathLike[str]) -> None:
         }
         for split in splits
     ]
-    write_whole(Path(path), (json.dumps(entries) + "\n").encode())
+    atomic_write(Path(path), (json.dumps(entries) + "\n").encode())
 
 
 def read_splits(

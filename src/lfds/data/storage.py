@@ -9,10 +9,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from lfds.data.atomic_io import check_nothing_is_lost, whole_folder
 from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
-from lfds.data.soundness import check_finite, check_sound
-from lfds.data.whole_file import check_nothing_is_lost, whole_folder
+from lfds.data.validation import check_finite, check_sound
 
 _TENSORS = "graphs.safetensors"
 _SETTINGS = "graphs.json"

@@ -8,8 +8,8 @@ from typing import Literal
 
 from lfds.data.errors import reading
 from lfds.data.graphset import GraphSet
-from lfds.data.jsonl import stream_jsonl
-from lfds.data.smiles import Bad, stream_smiles
+from lfds.data.readers.jsonl import stream_jsonl
+from lfds.data.readers.smiles import Bad, stream_smiles
 from lfds.data.sources import open_source
 
 _GRAPHS_OF_A_PIECE = 4096

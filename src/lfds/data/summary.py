@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lfds.data.catalog import Published
+from lfds.data.datasets.catalog import Published
 from lfds.data.graphset import GraphSet
 
 _MOST_STEPS = 24

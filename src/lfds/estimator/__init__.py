@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lfds.estimator.classifier import LFDSClassifier
-    from lfds.estimator.fit_for_use import UnseenLabelsWarning
+    from lfds.estimator.compatibility import UnseenLabelsWarning
     from lfds.estimator.loading import load
     from lfds.estimator.regressor import LFDSRegressor
     from lfds.estimator.targets import ManyClassesWarning
@@ -16,7 +16,7 @@ _HOMES = {
     "LFDSClassifier": "lfds.estimator.classifier",
     "LFDSRegressor": "lfds.estimator.regressor",
     "ManyClassesWarning": "lfds.estimator.targets",
-    "UnseenLabelsWarning": "lfds.estimator.fit_for_use",
+    "UnseenLabelsWarning": "lfds.estimator.compatibility",
     "load": "lfds.estimator.loading",
 }
 

@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from lfds.config.comparison import CompareSpec, TrainingSettings
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.estimator.fit_for_use import UnseenLabelsWarning, check_widths, unseen_labels
-from lfds.estimator.graphs_in import Graphs, as_graphs
+from lfds.estimator.compatibility import UnseenLabelsWarning, check_widths, unseen_labels
+from lfds.estimator.input_conversion import Graphs, as_graphs
 from lfds.estimator.learning import (
     Learned,
     Plan,
@@ -27,10 +28,10 @@ from lfds.estimator.learning import (
     learn_more,
     with_targets,
 )
-from lfds.estimator.meaning import AmountMeaning, ClassMeaning
 from lfds.estimator.model_card import DataMark, ModelCard, library_versions
 from lfds.estimator.model_folder import SavedModel, digests, files_of, save_model
 from lfds.estimator.options import Options
+from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
 from lfds.estimator.predictor import predict
 from lfds.estimator.settings import (
     Encoding,
@@ -38,11 +39,10 @@ from lfds.estimator.settings import (
     network_settings,
     training_settings,
 )
-from lfds.experiment.objective import Objective
-from lfds.experiment.room import check_room
-from lfds.experiment.spec import CompareSpec, TrainingSettings
-from lfds.experiment.training import Progress
-from lfds.nn import GraphClassifier, NetworkSettings
+from lfds.nn import GraphNetwork, NetworkSettings
+from lfds.train.loop import Progress
+from lfds.train.memory_limit import check_room
+from lfds.train.objective import Objective
 
 TRAINING = TrainingSettings()
 NETWORK = NetworkSettings(pool="loop")
@@ -54,7 +54,7 @@ PATIENCE = TRAINING.epochs // 2
 class GraphEstimator(BaseEstimator, ABC):
     """A network with a latent structure, fitted and used in scikit-learn's ways."""
 
-    network_: GraphClassifier
+    network_: GraphNetwork
     encoder_: Encoder
     meaning_: ClassMeaning | AmountMeaning
     history_: Progress
@@ -257,7 +257,7 @@ class GraphEstimator(BaseEstimator, ABC):
         return Start(self.network_, self.encoder_, self._fits)
 
     def _take(
-        self, network: GraphClassifier, encoder: Encoder, meaning: ClassMeaning | AmountMeaning
+        self, network: GraphNetwork, encoder: Encoder, meaning: ClassMeaning | AmountMeaning
     ) -> None:
         self.network_, self.encoder_, self.meaning_ = network, encoder, meaning
         self._optimizer = None

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from lfds.config.network import LEGACY_DEFAULTS
 from lfds.data.errors import DataError
 from lfds.estimator.model_card import ModelCard
-from lfds.nn.network_settings import UNSAID
 
 FORMAT, VERSION = "lfds model", 1
 AGAIN = "copy or save the model again"
@@ -47,7 +47,7 @@ def _spelt_out(model: Any) -> Any:
     """A card with what went without saying before it could be chosen."""
     if not isinstance(model, dict) or not isinstance(model.get("network"), dict):
         return model
-    later = {name: value for name, value in UNSAID.items() if name not in model["network"]}
+    later = {name: value for name, value in LEGACY_DEFAULTS.items() if name not in model["network"]}
     told = {**model, "network": {**later, **model["network"]}}
     parameters = model.get("parameters")
     chosen = parameters.get("options") if isinstance(parameters, dict) else None

@@ -15,9 +15,9 @@ from lfds.data.graphset import GraphSet
 from lfds.estimator.base import NETWORK, PATIENCE, TRAINING, VALIDATION, GraphEstimator
 from lfds.estimator.calibration import probabilities, temperature
 from lfds.estimator.class_weights import class_weights
-from lfds.estimator.graphs_in import Graphs
+from lfds.estimator.input_conversion import Graphs
 from lfds.estimator.learning import Learned
-from lfds.estimator.meaning import AmountMeaning, ClassMeaning
+from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
 from lfds.estimator.settings import Encoding
 from lfds.estimator.targets import (
     Labels,
@@ -27,7 +27,7 @@ from lfds.estimator.targets import (
     positions,
     tell_of_amounts,
 )
-from lfds.experiment.objective import Classify, Objective
+from lfds.train.objective import Classify, Objective
 
 
 @final
@@ -67,7 +67,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
     Attributes:
         classes_: The user's own labels, rising.
         temperature_: What outputs are divided by before they become probabilities.
-        network_: The fitted :class:`lfds.nn.GraphClassifier`.
+        network_: The fitted :class:`lfds.nn.GraphNetwork`.
         encoder_: Makes its features.
         history_: Losses and accuracies of each epoch; ``history_.best`` is the one that was kept.
 

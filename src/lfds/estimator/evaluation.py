@@ -1,9 +1,9 @@
 """A fitted estimator judged on labelled graphs."""
 
 from lfds.data.graphset import GraphSet
-from lfds.estimator.amounts import amounts
 from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.metrics import AmountMetrics, ClassMetrics, amount_metrics, class_metrics
+from lfds.estimator.regression_targets import amounts
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.estimator.targets import class_labels, positions
 

@@ -10,19 +10,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lfds.config.comparison import TrainingSettings
+from lfds.config.errors import DivergedError
 from lfds.data.encodings.encoder import Encoder, EncodingSettings
 from lfds.data.graphset import GraphSet
-from lfds.estimator.parts import inner_parts
 from lfds.estimator.predictor import run
 from lfds.estimator.progress_bar import epochs_shown
-from lfds.experiment.errors import DivergedError
-from lfds.experiment.objective import Objective
-from lfds.experiment.passes import batches, train_pass
-from lfds.experiment.room import build_network, room_told
-from lfds.experiment.spec import TrainingSettings
-from lfds.experiment.training import Progress, Training
-from lfds.nn import GraphClassifier, NetworkSettings
+from lfds.estimator.validation_split import inner_parts
+from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.seeds import seed_for
+from lfds.train.epoch import batches, train_pass
+from lfds.train.loop import Progress, Training
+from lfds.train.memory_limit import build_network, room_told
+from lfds.train.objective import Objective
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Start:
         times: How often something was fitted before; names the random streams.
     """
 
-    network: GraphClassifier
+    network: GraphNetwork
     encoder: Encoder
     times: int
 
@@ -79,7 +79,7 @@ class Learned:
         outputs: What the network says of them.
     """
 
-    network: GraphClassifier
+    network: GraphNetwork
     encoder: Encoder
     history: Progress
     watched: NDArray[np.int64]
@@ -125,7 +125,7 @@ def learn(
 
 def learn_more(
     graphs: GraphSet,
-    network: GraphClassifier,
+    network: GraphNetwork,
     encoder: Encoder,
     plan: Plan,
     piece: int,
@@ -157,7 +157,7 @@ def learn_more(
             ) from None
 
 
-def fresh_network(features: int, outputs: int, plan: Plan) -> GraphClassifier:
+def fresh_network(features: int, outputs: int, plan: Plan) -> GraphNetwork:
     """Return a network that has learned nothing, by the seed of the plan."""
     with _own_randomness():
         torch.manual_seed(seed_for(plan.seed, "estimator", "weights"))

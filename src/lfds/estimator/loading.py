@@ -3,8 +3,8 @@
 from os import PathLike
 
 from lfds.estimator.classifier import LFDSClassifier
-from lfds.estimator.meaning import ClassMeaning
 from lfds.estimator.model_folder import load_model
+from lfds.estimator.output_decoding import ClassMeaning
 from lfds.estimator.regressor import LFDSRegressor
 
 

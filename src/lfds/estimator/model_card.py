@@ -7,12 +7,12 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from lfds import __version__
+from lfds.compare.datasets import content_of
 from lfds.data.graphset import GraphSet
-from lfds.estimator.meaning import Meaning
 from lfds.estimator.options import Options
-from lfds.experiment.datasets import content_of
-from lfds.experiment.training import Progress
+from lfds.estimator.output_decoding import Meaning
 from lfds.nn import NetworkSettings
+from lfds.train.loop import Progress
 
 _FORBID = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 _LIBRARIES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "safetensors")

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from lfds.data.atomic_io import check_nothing_is_lost, stepped_aside, whole_folder
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
-from lfds.data.whole_file import check_nothing_is_lost, stepped_aside, whole_folder
 from lfds.estimator.card_file import card_text, file_content, read_card, read_head, unsound
 from lfds.estimator.model_card import ModelCard
 from lfds.estimator.weights import network_from, weights_of
-from lfds.nn import GraphClassifier
+from lfds.nn import GraphNetwork
 
 CARD, WEIGHTS, ENCODER = "model.json", "weights.safetensors", "encoder.json"
 _OURS = frozenset((CARD, WEIGHTS, ENCODER)).__contains__
@@ -28,11 +28,11 @@ class SavedModel:
     """
 
     card: ModelCard
-    network: GraphClassifier
+    network: GraphNetwork
     encoder: Encoder
 
 
-def files_of(network: GraphClassifier, encoder: Encoder) -> dict[str, bytes]:
+def files_of(network: GraphNetwork, encoder: Encoder) -> dict[str, bytes]:
     """Return the files of a model, its card apart."""
     return {WEIGHTS: weights_of(network), ENCODER: encoder.to_json().encode()}
 

@@ -19,19 +19,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lfds.data.atomic_io import atomic_write
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.encodings.structure import structural_features
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.data.whole_file import write_whole
 from lfds.estimator.base import GraphEstimator
 from lfds.estimator.classifier import LFDSClassifier
-from lfds.estimator.meaning import AmountMeaning, ClassMeaning
+from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
 from lfds.estimator.regressor import LFDSRegressor
-from lfds.nn import GraphClassifier
-from lfds.nn.backbone import GraphLayer
-from lfds.nn.maximum import ragged_max
-from lfds.nn.ragged import runs_of_nodes
+from lfds.nn import GraphNetwork
+from lfds.nn.models.backbone import GraphLayer
+from lfds.nn.ops.ragged import runs_of_nodes
+from lfds.nn.ops.segment import ragged_max
 
 _MOST = 2**31 - 1
 # The file holds nodes x slots x channels numbers at once.
@@ -68,7 +68,7 @@ def export_onnx(estimator: GraphEstimator, path: str | PathLike[str]) -> None:
         )
     written = program.model_proto
     onnx.helper.set_model_props(written, {"classes": json.dumps(model.classes)})
-    write_whole(Path(path), written.SerializeToString())
+    atomic_write(Path(path), written.SerializeToString())
 
 
 @contextmanager
@@ -136,7 +136,7 @@ class PlainModel(nn.Module):
     scale: Tensor
 
     def __init__(
-        self, network: GraphClassifier, encoder: Encoder, meaning: ClassMeaning | AmountMeaning
+        self, network: GraphNetwork, encoder: Encoder, meaning: ClassMeaning | AmountMeaning
     ) -> None:
         super().__init__()
         self.network = network
@@ -167,7 +167,7 @@ class PlainModel(nn.Module):
             layers.append(x)
         # A latent structure reads no edges, and is joined by the maximum over all layers.
         everything, pool = torch.cat(layers, dim=1), self.network.pool
-        pooled = pool(everything if pool.reads_all else x, ptr, None)
+        pooled = pool(everything if pool.uses_all_layers else x, ptr, None)
         vectors = [ragged_max(everything, ptr), pooled]
         return self._read(self.network.head(torch.cat(vectors, dim=1)))
 

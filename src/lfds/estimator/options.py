@@ -19,9 +19,9 @@ from pydantic import (
     ValidationError,
 )
 
+from lfds.config.errors import SpecError
 from lfds.data.encodings.encoder import EncodingSettings
-from lfds.estimator.meaning import Label
-from lfds.experiment.errors import SpecError
+from lfds.estimator.output_decoding import Label
 
 
 def _plain(value: Any) -> Any:

@@ -8,11 +8,11 @@ from math import ceil, log10
 from pathlib import Path
 from typing import Any
 
+from lfds.data.atomic_io import whole_text
 from lfds.data.streams import Piece
-from lfds.data.whole_file import whole_text
 from lfds.estimator.calibration import probabilities
 from lfds.estimator.classifier import LFDSClassifier
-from lfds.estimator.meaning import AmountMeaning
+from lfds.estimator.output_decoding import AmountMeaning
 from lfds.estimator.regressor import LFDSRegressor
 
 # Digits of single precision, and by how much double precision is finer.

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
-from lfds.nn import GraphClassifier
-from lfds.nn.frozen import FrozenNetwork, Graphs, can_freeze
-from lfds.nn.ragged import runs_of_nodes
+from lfds.nn import GraphNetwork
+from lfds.nn.accel.frozen import FrozenNetwork, Graphs, can_freeze
+from lfds.nn.ops.ragged import runs_of_nodes
 
 # Encoded at once: features of more graphs than this would fill the memory before they are used.
 _NODES_OF_A_PIECE = 1 << 18
@@ -16,7 +16,7 @@ _NODES_OF_A_BATCH = 4096
 
 
 def predict(
-    network: GraphClassifier, encoder: Encoder, graphs: GraphSet, *, workers: int = 1
+    network: GraphNetwork, encoder: Encoder, graphs: GraphSet, *, workers: int = 1
 ) -> Tensor:
     """Return the outputs of a network, ``[graphs, outputs]``.
 
@@ -32,7 +32,7 @@ def predict(
     return torch.cat(found)
 
 
-def run(network: GraphClassifier, encoded: GraphSet) -> Tensor:
+def run(network: GraphNetwork, encoded: GraphSet) -> Tensor:
     """Return the outputs for graphs that are encoded and small enough to be taken as a whole."""
     network.eval()
     graphs = Graphs(encoded.x, encoded.ptr, encoded.edge_ptr, encoded.edge_dst)

@@ -8,16 +8,16 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from torch import Tensor
 
+from lfds.config.comparison import TrainingSettings
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.estimator.amounts import amounts
 from lfds.estimator.base import GraphEstimator
-from lfds.estimator.graphs_in import Graphs
-from lfds.estimator.meaning import AmountMeaning, ClassMeaning
+from lfds.estimator.input_conversion import Graphs
+from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
+from lfds.estimator.regression_targets import amounts
 from lfds.estimator.settings import network_settings, training_settings
-from lfds.experiment.objective import Objective, Regress
-from lfds.experiment.spec import TrainingSettings
 from lfds.nn import NetworkSettings
+from lfds.train.objective import Objective, Regress
 
 
 @final

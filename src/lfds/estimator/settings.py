@@ -5,13 +5,13 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from lfds.compare.datasets import automatic_encoding
+from lfds.config.comparison import TrainingSettings, nearest, one_line
+from lfds.config.errors import SpecError
 from lfds.data.encodings import STRUCTURAL
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.data.graphset import GraphSet
 from lfds.estimator.options import Options
-from lfds.experiment.datasets import automatic_encoding
-from lfds.experiment.errors import SpecError
-from lfds.experiment.spec import TrainingSettings, nearest, one_line
 from lfds.nn import STRUCTURES, NetworkSettings
 
 _Settings = TypeVar("_Settings", bound=BaseModel)

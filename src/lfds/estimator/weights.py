@@ -10,20 +10,20 @@ from torch import Size, Tensor
 
 from lfds.estimator.card_file import unsound
 from lfds.estimator.model_card import ModelCard
-from lfds.nn import GraphClassifier
+from lfds.nn import GraphNetwork
 
 # Each of these is the length of an axis of some tensor, or counts tensors.
 _LENGTHS = ("width", "head_width", "slots")
 _COUNTS = ("layers", "depth")
 
 
-def weights_of(network: GraphClassifier) -> bytes:
+def weights_of(network: GraphNetwork) -> bytes:
     """Return the weights of a network as a file holds them."""
     weights = {name: value.contiguous().clone() for name, value in network.state_dict().items()}
     return tensors_to(weights)
 
 
-def network_from(content: bytes, card: ModelCard, source: Path) -> GraphClassifier:
+def network_from(content: bytes, card: ModelCard, source: Path) -> GraphNetwork:
     """Return the network that a card describes, with the weights of a file.
 
     The sizes are compared first, without any memory for them: a card may ask for a network of a
@@ -37,7 +37,7 @@ def network_from(content: bytes, card: ModelCard, source: Path) -> GraphClassifi
     for name, value in weights.items():
         if not bool(value.isfinite().all()):
             raise unsound(source, f"{name} is not finite")
-    network = GraphClassifier(card.features, card.meaning.outputs, card.network)
+    network = GraphNetwork(card.features, card.meaning.outputs, card.network)
     network.load_state_dict(weights)
     return network
 
@@ -58,7 +58,7 @@ def _check_sizes(weights: dict[str, Tensor], card: ModelCard, source: Path) -> N
 
 def _sizes_of(card: ModelCard) -> dict[str, Size]:
     with torch.device("meta"):  # shapes without memory
-        network = GraphClassifier(card.features, card.meaning.outputs, card.network)
+        network = GraphNetwork(card.features, card.meaning.outputs, card.network)
     return {name: value.shape for name, value in network.state_dict().items()}
 
 

@@ -13,18 +13,18 @@ from typing import Any, final
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from lfds.data.atomic_io import atomic_write
 from lfds.data.graphset import GraphSet
-from lfds.data.whole_file import write_whole
 from lfds.estimator.classifier import LFDSClassifier
-from lfds.estimator.fit_for_use import UnseenLabelsWarning, check_widths, unseen_labels
-from lfds.estimator.graphs_in import Graphs, as_graphs
-from lfds.estimator.meaning import ClassMeaning
+from lfds.estimator.compatibility import UnseenLabelsWarning, check_widths, unseen_labels
+from lfds.estimator.input_conversion import Graphs, as_graphs
+from lfds.estimator.output_decoding import ClassMeaning
 from lfds.estimator.regressor import LFDSRegressor
+from lfds.explain.capture import latent_pools
+from lfds.explain.compute import atlas_numbers, spread_over_classes
 from lfds.explain.errors import ExplainError
-from lfds.explain.known import known_targets, with_known
-from lfds.explain.looking import latent_pools
-from lfds.explain.numbers import atlas_numbers, spread_over_classes
 from lfds.explain.page import page
+from lfds.explain.predictions import known_targets, with_known
 from lfds.explain.record import AtlasNumbers
 
 
@@ -48,7 +48,7 @@ class Atlas:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file, whole or not at all."""
-        write_whole(Path(path), self.html.encode())
+        atomic_write(Path(path), self.html.encode())
 
     def save_figures(self, folder: str | PathLike[str]) -> list[Path]:
         """Write the figures of the page as PNG and SVG to a folder, and return their files."""

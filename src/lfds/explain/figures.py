@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from lfds.explain.record import AtlasNumbers, GraphView, PoolView
-from lfds.explain.strokes import (
+from lfds.explain.matplotlib_render import (
     HIGH,
     MUTED,
     PAPER,
@@ -19,6 +18,7 @@ from lfds.explain.strokes import (
     new_figure,
     write_figure,
 )
+from lfds.explain.record import AtlasNumbers, GraphView, PoolView
 
 _PALE = "#9fb3cd"
 

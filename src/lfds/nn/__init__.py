@@ -1,13 +1,13 @@
 """The pooling layer, what it is made of, and the network that poolings are compared in."""
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors, GeneratedAnchors, MixtureAnchors
-from lfds.nn.checks import check_batch
-from lfds.nn.classifier import GraphClassifier
-from lfds.nn.edges import Edges
-from lfds.nn.graph_pooling import GraphPooling
-from lfds.nn.network_settings import NetworkSettings
-from lfds.nn.pooling import LFDSPool, penalty
-from lfds.nn.poolings import POOLINGS
+from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.input_checks import check_batch
+from lfds.nn.models.network import GraphNetwork
+from lfds.nn.models.poolings import POOLINGS
+from lfds.nn.ops.edges import Edges
+from lfds.nn.pool import LFDSPool, penalty
 from lfds.nn.projection import REDUCTIONS, distribute, shares
 from lfds.nn.structures import (
     STRUCTURES,
@@ -34,7 +34,7 @@ __all__ = [
     "Edges",
     "FixedAnchors",
     "GeneratedAnchors",
-    "GraphClassifier",
+    "GraphNetwork",
     "GraphPooling",
     "GraphStructure",
     "Image",

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.checks import check_count
+from lfds.nn.input_checks import check_count
 
 
 class Anchors(nn.Module, ABC):

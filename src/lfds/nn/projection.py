@@ -7,10 +7,15 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from lfds.nn.checks import check_anchors, check_finite, check_flag, check_nodes, check_ptr
-from lfds.nn.mode import only_basic_operations, own_precision, values_may_be_read, working_dtype
-from lfds.nn.operator import LEAST_MASS, run_distribute
-from lfds.nn.ragged import Ragged, index_from_ptr
+from lfds.nn.accel.dispatch import (
+    only_basic_operations,
+    own_precision,
+    values_may_be_read,
+    working_dtype,
+)
+from lfds.nn.input_checks import check_anchors, check_finite, check_flag, check_nodes, check_ptr
+from lfds.nn.ops.distribute import LEAST_MASS, run_distribute
+from lfds.nn.ops.ragged import Ragged, index_from_ptr
 
 Reduction = Literal["sum", "mean", "mass"]
 REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)

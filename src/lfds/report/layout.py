@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from lfds.report.load import Source
+from lfds.report.run_spec import RequestedRun
 from lfds.report.series import DEALING, Series
 from lfds.report.settings import differing, settings_of
-from lfds.report.sources import Source
-from lfds.report.wish import Wish
 from lfds.results.record import Record
 
 _Place = tuple[str, ...]
@@ -60,7 +60,7 @@ def _expect_seeds_of_neighbours(mine: Sequence[_Met]) -> None:
 
 
 def _expect_what_was_asked_for(
-    wish: Wish, meant: Sequence[Series], found: dict[_Place, Series]
+    wish: RequestedRun, meant: Sequence[Series], found: dict[_Place, Series]
 ) -> None:
     for dataset in _names(wish.datasets, [series.dataset for series in meant]):
         for pool in wish.pools:

@@ -2,10 +2,10 @@
 
 from collections import Counter
 
+from lfds.report.formatting import spans
 from lfds.report.report import Report
 from lfds.report.series import Series
 from lfds.report.settings import differing
-from lfds.report.words import spans
 
 
 def headline(made: Report) -> str:

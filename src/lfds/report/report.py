@@ -6,9 +6,9 @@ from os import PathLike
 from pathlib import Path
 
 from lfds.report.layout import lay_out
+from lfds.report.load import Source, read_sources
+from lfds.report.ranking import Leaderboard, rules_of, standing_by
 from lfds.report.series import Series
-from lfds.report.sources import Source, read_sources
-from lfds.report.standing import Standing, rules_of, standing_by
 from lfds.results.record import Record, Rule
 
 
@@ -24,7 +24,7 @@ class Report:
 
     sources: tuple[Source, ...]
     series: tuple[Series, ...]
-    standings: tuple[Standing, ...]
+    standings: tuple[Leaderboard, ...]
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -41,7 +41,7 @@ class Report:
         """Whether every fold that was asked for ended well."""
         return all(series.complete for series in self.series)
 
-    def by(self, rule: Rule) -> Standing:
+    def by(self, rule: Rule) -> Leaderboard:
         """Return the standing by one rule."""
         return next(standing for standing in self.standings if standing.rule == rule)
 

@@ -11,9 +11,9 @@ from typing import Any
 WITH_SLOTS = frozenset(
     {"image", "array", "sequence", "loop", "learned-spatial", "learned-spectral"}
 )
-UNSAID: Mapping[str, Any] = MappingProxyType({"node_norm": False, "pooled_layers": "last"})
+LEGACY_DEFAULTS: Mapping[str, Any] = MappingProxyType({"node_norm": False, "pooled_layers": "last"})
 """What went without saying before it could be chosen."""
-OF_SLOTS = ("readout", *UNSAID)
+OF_SLOTS = ("readout", *LEGACY_DEFAULTS)
 """Settings by which records of other poolings are named as before there was a choice."""
 
 
@@ -22,6 +22,6 @@ def has_slots(pool: str) -> bool:
     return set(pool.split("+")) <= WITH_SLOTS
 
 
-def spelt_out(network: Mapping[str, Any]) -> Mapping[str, Any]:
+def fill_legacy_defaults(network: Mapping[str, Any]) -> Mapping[str, Any]:
     """The settings of a network, with what goes without saying."""
-    return {**UNSAID, **network} if "slots" in network else network
+    return {**LEGACY_DEFAULTS, **network} if "slots" in network else network

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from io import StringIO
 
 from lfds.report.cost import cost_of
+from lfds.report.formatting import cell_text
 from lfds.report.paper import published
-from lfds.report.standing import ALPHA, Entry, Standing
-from lfds.report.words import cell_text
+from lfds.report.ranking import ALPHA, Entry, Leaderboard
 
 LEGEND = (
     "best of its column {best}, not significantly worse {even} "
@@ -20,7 +20,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def markdown(standing: Standing) -> str:
+def markdown(standing: Leaderboard) -> str:
     """Return the table as Markdown; the best in bold, not significantly worse in italics."""
     head = ["", *(_md(column) for column in standing.columns)]
     lines = [
@@ -36,7 +36,7 @@ def markdown(standing: Standing) -> str:
     return "\n".join([*lines, "", legend[0].upper() + legend[1:] + "."]) + "\n"
 
 
-def latex(standing: Standing) -> str:
+def latex(standing: Leaderboard) -> str:
     """Return the table as LaTeX for the package booktabs."""
     lines = [
         f"% rule {standing.rule}: {standing.words}",
@@ -52,7 +52,7 @@ def latex(standing: Standing) -> str:
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", f"% {legend}"]) + "\n"
 
 
-def comma_separated(standings: list[Standing]) -> str:
+def comma_separated(standings: list[Leaderboard]) -> str:
     """Return everything a table holds, a line for each rule, row and column."""
     buffer = StringIO()
     writer = csv.DictWriter(buffer, _COLUMNS, lineterminator="\n")
@@ -63,7 +63,7 @@ def comma_separated(standings: list[Standing]) -> str:
     return buffer.getvalue()
 
 
-def _csv_row(standing: Standing, entry: Entry) -> dict[str, object]:
+def _csv_row(standing: Leaderboard, entry: Entry) -> dict[str, object]:
     series, summary = entry.series, entry.summary
     row: dict[str, object] = {
         "rule": standing.rule, "pool": _safe(series.row), "dataset": _safe(series.column),
@@ -81,7 +81,7 @@ def _csv_row(standing: Standing, entry: Entry) -> dict[str, object]:
     return row
 
 
-def _on_other_folds(standing: Standing, escaped: Callable[[str], str]) -> str:
+def _on_other_folds(standing: Leaderboard, escaped: Callable[[str], str]) -> str:
     """Return what must be known of columns whose rows cannot be compared fold by fold."""
     mixed = ", ".join(escaped(column) for column in standing.mixed)
     return f"; {OTHER_FOLDS.format(mixed)}" if mixed else ""
@@ -92,7 +92,7 @@ _TEX_MARKS = {"best": "\\textbf{{{}}}", "even": "\\underline{{{}}}"}
 
 
 def _marked(
-    standing: Standing,
+    standing: Leaderboard,
     row: str,
     column: str,
     escaped: Callable[[str], str],

@@ -4,7 +4,7 @@ The general ones take any pooling with the call of a PyG ``Aggregation``,
 ``pool(x, index, dim_size=num_graphs)``; the last two are about :class:`lfds.LFDSPool`.
 """
 
-from lfds.testing.laws import (
+from lfds.testing.invariants import (
     assert_company_free,
     assert_empty_graph_finite,
     assert_gradients_right,

@@ -8,10 +8,10 @@ from tests.nn.drawn_edges import OnDrawnEdges, edges_of
 from tests.nn.poolers_of_tgp import stand_ins  # noqa: F401
 from torch.testing import assert_close
 
-from lfds.nn import GraphClassifier, NetworkSettings
+from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.nn.baselines.coarse import CoarsePool
 from lfds.nn.baselines.rank import RankPool
-from lfds.nn.edges import Edges
+from lfds.nn.ops.edges import Edges
 from lfds.testing import (
     assert_company_free,
     assert_empty_graph_finite,
@@ -123,7 +123,7 @@ def test_a_pooler_without_losses_has_no_penalty():
 @standing_in
 def test_the_network_is_built_by_name_and_everything_learns():
     settings = NetworkSettings(pool="tgp:clusters", width=8, clusters=5)
-    model, (x, ptr, edges) = GraphClassifier(8, 3, settings), batch()
+    model, (x, ptr, edges) = GraphNetwork(8, 3, settings), batch()
     assert model.pool.pooler.k == 5
     (model(x.float(), ptr, edges).square().sum() + model.penalty()).backward()
     assert all(parameter.grad.abs().sum() > 0 for parameter in model.parameters())

@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from torch_geometric.nn import dense_diff_pool
 
 from lfds.nn.baselines.diff import DiffPool
-from lfds.nn.edges import Edges
+from lfds.nn.ops.edges import Edges
 
 
 def one_graph(nodes, seed):

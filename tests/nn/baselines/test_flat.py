@@ -4,7 +4,7 @@ from torch.testing import assert_close
 from torch_geometric.nn import aggr
 
 from lfds.nn.baselines.flat import AttentionPool, MaxMeanPool, MaxPool, MeanPool, SumPool
-from lfds.nn.edges import Edges
+from lfds.nn.ops.edges import Edges
 
 PTR = torch.tensor([0, 3, 3, 4, 9])
 INDEX = torch.repeat_interleave(PTR.diff())

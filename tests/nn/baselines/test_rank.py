@@ -4,7 +4,7 @@ from torch.testing import assert_close
 from torch_geometric.nn import SAGPooling, TopKPooling
 
 from lfds.nn.baselines.rank import RankPool, highest
-from lfds.nn.edges import Edges
+from lfds.nn.ops.edges import Edges
 
 PTR = torch.tensor([0, 5, 6, 14])
 INDEX = torch.repeat_interleave(PTR.diff())

@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from torch_geometric.nn import aggr
 
 from lfds.nn.baselines.sort import SortPool, first_nodes, sorted_order
-from lfds.nn.edges import Edges
+from lfds.nn.ops.edges import Edges
 
 PTR = torch.tensor([0, 3, 3, 15, 16])
 

@@ -2,7 +2,7 @@ import torch
 from torch.testing import assert_close
 
 from lfds.nn.baselines.transformers import multiset_transformer, set_transformer
-from lfds.nn.edges import Edges
+from lfds.nn.ops.edges import Edges
 
 
 def test_graphs_with_nodes_are_pooled_as_in_pyg_and_others_are_zero():

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lfds.nn.bags import arrived
+from lfds.nn.accel.bags import arrived
 from lfds.nn.structures import LatentGraph, LearnedGraph, Loop, Sequence
 
 

@@ -2,7 +2,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from lfds.report.figures.pairwise import draw_pairs
-from lfds.report.words import points
+from lfds.report.formatting import points
 from tests.report.runs import records
 
 pytestmark = pytest.mark.usefixtures("drawing")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from lfds.data.atomic_io import atomic_write
 from lfds.data.encodings.base import StructuralEncoding
-from lfds.data.whole_file import write_whole
 
 Encoded = NDArray[np.float32]
 
@@ -45,7 +45,7 @@ class EncodingCache:
         """Keep encodings by the fingerprints of their graphs, all of them or none."""
         content = save({key: np.ascontiguousarray(rows) for key, rows in encoded.items()})
         name = hashlib.sha256(content).hexdigest()
-        write_whole(self.folder / f"{name}.safetensors", content)
+        atomic_write(self.folder / f"{name}.safetensors", content)
 
     def _sound(self, path: Path) -> dict[str, Encoded]:
         try:

@@ -17,6 +17,7 @@ from pydantic import (
 )
 from torch import Tensor
 
+from lfds.data.atomic_io import atomic_write
 from lfds.data.encodings import STRUCTURAL
 from lfds.data.encodings.columns import AttributeColumns, LabelColumns
 from lfds.data.encodings.deepwalk import DeepWalk
@@ -29,7 +30,6 @@ from lfds.data.encodings.structure import structural_features
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.selection import Choice
-from lfds.data.whole_file import write_whole
 
 Structural = Annotated[
     DeepWalk | NetMF | RWSE | Laplacian | Degree | Distances,
@@ -101,7 +101,7 @@ class Encoder:
     Values of labels, means and spreads come from the graphs given to :meth:`fit` and from no
     others. Graphs of which nothing is known, by these settings, get one column of ones.
 
-    >>> from lfds.data.pc_graphs import PCGraphsSettings, pc_graphs
+    >>> from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
     >>> graphs = pc_graphs(PCGraphsSettings(graphs_per_class=1)).graphs
     >>> encoder = Encoder(EncodingSettings(structure=(RWSE(steps=4),))).fit(graphs, range(6))
     >>> encoder.transform(graphs).x.shape
@@ -203,7 +203,7 @@ class Encoder:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the encoder to a JSON file, whole or not at all."""
-        write_whole(Path(path), self.to_json().encode())
+        atomic_write(Path(path), self.to_json().encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -6,12 +6,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lfds.nn.activation import Activation
-from lfds.nn.edges import Edges
-from lfds.nn.graph_pooling import GraphPooling
-from lfds.nn.maximum import ragged_max
-from lfds.nn.ragged import index_from_ptr, ragged
-from lfds.nn.tgp_poolers import make_pooler, same_draws
+from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.baselines.tgp_poolers import make_pooler, same_draws
+from lfds.nn.models.activation import Activation
+from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.ragged import index_from_ptr, ragged
+from lfds.nn.ops.segment import ragged_max
 
 
 @final

@@ -6,11 +6,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lfds.nn.backbone import GraphLayer
-from lfds.nn.edges import Edges
-from lfds.nn.gram import weighted_sums
-from lfds.nn.graph_pooling import GraphPooling
-from lfds.nn.neighbours import sum_of_neighbours
+from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.models.backbone import GraphLayer
+from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.spmm import sum_of_neighbours
+from lfds.nn.ops.weighted_sums import weighted_sums
 from lfds.nn.structures.base import SlotActivation
 from lfds.nn.structures.spatial import normalised_rows
 

@@ -6,11 +6,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lfds.nn.edges import Edges
-from lfds.nn.gram import weighted_sums
-from lfds.nn.graph_pooling import GraphPooling
-from lfds.nn.maximum import ragged_max
-from lfds.nn.ragged import index_from_ptr
+from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.ragged import index_from_ptr
+from lfds.nn.ops.segment import ragged_max
+from lfds.nn.ops.weighted_sums import weighted_sums
 
 
 def ragged_sum(
@@ -31,7 +31,7 @@ def ragged_mean(
 class MaxPool(GraphPooling):
     """The largest value of every channel."""
 
-    stands_alone = True
+    replaces_readout = True
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels, channels)
@@ -46,7 +46,7 @@ class MaxPool(GraphPooling):
 class MeanPool(GraphPooling):
     """The mean of every channel."""
 
-    stands_alone = True
+    replaces_readout = True
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels, channels)
@@ -61,7 +61,7 @@ class MeanPool(GraphPooling):
 class SumPool(GraphPooling):
     """The sum of every channel."""
 
-    stands_alone = True
+    replaces_readout = True
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels, channels)
@@ -76,7 +76,7 @@ class SumPool(GraphPooling):
 class MaxMeanPool(GraphPooling):
     """The largest value and the mean of every channel, side by side."""
 
-    stands_alone = True
+    replaces_readout = True
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels, 2 * channels)
@@ -98,7 +98,7 @@ class AttentionPool(GraphPooling):
     The function :math:`h` is a perceptron with one hidden layer.
     """
 
-    stands_alone = True
+    replaces_readout = True
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels, channels)

@@ -6,13 +6,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lfds.nn.backbone import GraphLayer
-from lfds.nn.edges import Edges
-from lfds.nn.graph_pooling import GraphPooling
-from lfds.nn.maximum import ragged_max
-from lfds.nn.mode import is_traced
-from lfds.nn.neighbours import sum_of_neighbours
-from lfds.nn.ragged import index_from_ptr
+from lfds.nn.accel.dispatch import is_traced
+from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.models.backbone import GraphLayer
+from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.ragged import index_from_ptr
+from lfds.nn.ops.segment import ragged_max
+from lfds.nn.ops.spmm import sum_of_neighbours
 
 
 @final

@@ -8,9 +8,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.edges import Edges
-from lfds.nn.graph_pooling import GraphPooling
-from lfds.nn.ragged import index_from_ptr
+from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.ragged import index_from_ptr
 
 
 @final
@@ -26,7 +26,7 @@ class SortPool(GraphPooling):
         sorted_nodes: Number of nodes kept.
     """
 
-    stands_alone = True
+    replaces_readout = True
 
     def __init__(self, channels: int, sorted_nodes: int = 30) -> None:
         if sorted_nodes < 10:

@@ -7,9 +7,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch_geometric.nn.aggr import GraphMultisetTransformer, SetTransformerAggregation
 
-from lfds.nn.edges import Edges
-from lfds.nn.graph_pooling import GraphPooling
-from lfds.nn.ragged import index_from_ptr
+from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.ragged import index_from_ptr
 
 
 @final

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.checks import check_count
+from lfds.nn.input_checks import check_count
 
 
 class Structure(nn.Module, ABC):

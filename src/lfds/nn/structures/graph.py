@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.bags import Bags
+from lfds.nn.accel.bags import Bags
 from lfds.nn.structures.base import Symmetry
 from lfds.nn.structures.spatial import GraphStructure, normalised_rows, repeated_edges
 

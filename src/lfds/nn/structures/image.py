@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.checks import check_count
+from lfds.nn.input_checks import check_count
 from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
 
 

@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.bags import Bags
-from lfds.nn.edges import Edges, Rows
-from lfds.nn.fused import Layer, can_fuse, fused_layer
+from lfds.nn.accel.bags import Bags
+from lfds.nn.accel.fused import Layer, can_fuse, fused_layer
+from lfds.nn.ops.edges import Edges, Rows
 from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrizations import orthogonal
 from torch.nn.utils.parametrize import remove_parametrizations
 
-from lfds.nn.checks import check_number
+from lfds.nn.input_checks import check_number
 from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
 
 Orthonormality = Literal["penalty", "exact"]

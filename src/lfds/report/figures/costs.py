@@ -18,8 +18,8 @@ from lfds.report.figures.style import (
     margins,
     room_for,
 )
-from lfds.report.standing import Entry, Standing
-from lfds.report.words import file_name, interval
+from lfds.report.formatting import file_name, interval
+from lfds.report.ranking import Entry, Leaderboard
 
 Kind = Callable[[Cost], float | None]
 
@@ -41,7 +41,7 @@ _KINDS: Mapping[str, Kind] = {
 }
 
 
-def draw_costs(standing: Standing, column: str) -> Drawing | None:
+def draw_costs(standing: Leaderboard, column: str) -> Drawing | None:
     """Draw one dataset, a panel for each kind of cost; None where nothing is complete."""
     entries = [entry for entry in standing.column(column) if entry.summary is not None]
     if not entries:

@@ -9,8 +9,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from lfds.report.figures.style import FAINT, INK, MUTED, WIDTH, Drawing, color_of, in_lines, margins
-from lfds.report.standing import Entry, Standing
-from lfds.report.words import file_name
+from lfds.report.formatting import file_name
+from lfds.report.ranking import Entry, Leaderboard
 from lfds.results.record import Outcome, Rule
 
 _ACROSS = 3
@@ -31,7 +31,7 @@ class Watched:
     chosen: list[tuple[int, float]]
 
 
-def draw_curves(standing: Standing, column: str) -> Drawing | None:
+def draw_curves(standing: Leaderboard, column: str) -> Drawing | None:
     """Draw one dataset, a panel for each row; None where no fold has ended well."""
     entries = [entry for entry in standing.column(column) if entry.series.done]
     if not entries:

@@ -16,11 +16,11 @@ from lfds.report.figures.style import (
     only_bottom,
     room_for,
 )  # fmt: skip
-from lfds.report.standing import Entry, Standing
-from lfds.report.words import cell_text, file_name, interval, seen_scores, spoken
+from lfds.report.formatting import cell_text, file_name, interval, seen_scores, spoken
+from lfds.report.ranking import Entry, Leaderboard
 
 
-def draw_folds(standing: Standing, column: str) -> Drawing | None:
+def draw_folds(standing: Leaderboard, column: str) -> Drawing | None:
     """Draw one dataset: a line of points for each row, its mean and the interval of the mean.
 
     None where no row has a point to show.
@@ -56,7 +56,7 @@ def draw_folds(standing: Standing, column: str) -> Drawing | None:
     )
 
 
-def _draw_row(axes: Axes, place: int, entry: Entry, standing: Standing) -> None:
+def _draw_row(axes: Axes, place: int, entry: Entry, standing: Leaderboard) -> None:
     axes.axhline(place, color=FAINT, linewidth=0.5, zorder=0)
     color = color_of(entry.mark)
     values = 100 * np.array(seen_scores(entry, standing.rule))

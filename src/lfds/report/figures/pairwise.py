@@ -16,14 +16,14 @@ from lfds.report.figures.style import (
     margins,
     room_for,
 )
-from lfds.report.standing import ALPHA, Pair, Standing
-from lfds.report.words import file_name, points
+from lfds.report.formatting import file_name, points
+from lfds.report.ranking import ALPHA, Leaderboard, Pair
 
 _COMFORTABLE = 0.36
 """Inches of a column whose numbers have room at the size of all other text."""
 
 
-def draw_pairs(standing: Standing, column: str) -> Drawing | None:
+def draw_pairs(standing: Leaderboard, column: str) -> Drawing | None:
     """Draw the matrix of one dataset; None where no two rows can be compared."""
     pairs = standing.pairs[column]
     if not pairs:

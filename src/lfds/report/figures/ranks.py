@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lfds.report.figures.style import ACCENT, INK, MUTED, WIDTH, Drawing, in_lines, room_for
-from lfds.report.words import file_name
+from lfds.report.formatting import file_name
 from lfds.results.ranks import Ranking
 
 _STEP = 0.2

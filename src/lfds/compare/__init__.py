@@ -1,0 +1,30 @@
+"""Comparing poolings: what is to be run, how it is trained and judged, and by which processes."""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lfds.compare.runner import compare
+    from lfds.config.comparison import CompareSpec
+    from lfds.config.errors import SpecError
+
+__all__ = ["CompareSpec", "SpecError", "compare"]
+
+_HOMES = {
+    "CompareSpec": "lfds.config.comparison",
+    "SpecError": "lfds.config.errors",
+    "compare": "lfds.compare.runner",
+}
+
+
+def __getattr__(name: str) -> object:
+    # torch takes a second to import; whoever only asks for help does not wait for it.
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(
+        f"module 'lfds.compare' has no attribute {name!r}; it offers {', '.join(__all__)}"
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

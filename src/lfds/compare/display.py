@@ -1,0 +1,113 @@
+"""The result of a comparison as people and programs read it; every number under its rule's name."""
+
+from dataclasses import asdict
+from itertools import combinations
+from math import isfinite
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from lfds.compare.runner import Result
+from lfds.results.errors import IncompleteRunError
+from lfds.results.ranks import Ranking, rank
+from lfds.results.record import rule_in_words
+from lfds.results.rules import Scores, scores_by
+from lfds.results.statistics import Comparison, compare
+from lfds.results.table import Table
+
+
+def print_result(result: Result) -> None:
+    """Print the table of each rule, ranks where there are several datasets, and what failed."""
+    console = Console(soft_wrap=True, highlight=False)
+    for table in result.tables:
+        words = rule_in_words(table.rule, {result.spec.keep})
+        console.print(f"accuracy in %, mean ± std over folds; rule {table.rule}: {words}")
+        console.print(_grid(table))
+        ranking = ranking_of(table)
+        if ranking is not None:
+            ranks = ", ".join(f"{pool} {place:.2f}" for pool, place in ranking.ranks.items())
+            console.print(
+                f"mean ranks ({table.rule}): {ranks}; "
+                f"critical difference {ranking.critical_difference:.2f}"
+            )
+        console.print()
+    for record in result.failed:
+        assert record.failure is not None
+        which = record.fold
+        console.print(
+            f"failed: {which.pool} on {which.dataset}, seed {which.seed}, fold {which.fold}: "
+            f"{record.failure.reason}",
+            markup=False,
+        )
+
+
+def as_dict(result: Result) -> dict[str, Any]:
+    """Return everything that is printed, and the paired comparisons, as plain data."""
+    return {
+        "spec": result.spec.model_dump(mode="json"),
+        "rules": {table.rule: _table(result, table) for table in result.tables},
+        "failed": [
+            {**record.fold.model_dump(), "key": record.key, **record.failure.model_dump()}
+            for record in result.failed
+            if record.failure is not None
+        ],
+    }
+
+
+def ranking_of(table: Table) -> Ranking | None:
+    """Return ranks over datasets, where there are enough of them and all are complete."""
+    try:
+        return rank(table.means(), table.rule)
+    except IncompleteRunError:
+        return None
+
+
+def comparisons(result: Result, table: Table) -> list[dict[str, Any]]:
+    """Compare every two poolings on every dataset, by the rule of the table."""
+    whole = _whole_scores(result, table)
+    return [
+        {"dataset": dataset, "first": first, "second": second}
+        | _plain(compare(whole[first, dataset], whole[second, dataset], table.rule))
+        for dataset in table.datasets
+        for first, second in combinations(table.pools, 2)
+        if (first, dataset) in whole and (second, dataset) in whole
+    ]
+
+
+def _whole_scores(result: Result, table: Table) -> dict[tuple[str, str], Scores]:
+    """Return the accuracies of every pooling on every dataset that is complete."""
+    spec = result.spec
+    found = {}
+    for place, cell in table.cells.items():
+        if cell.summary is not None:
+            mine = [r for r in result.records if (r.fold.pool, r.fold.dataset) == place]
+            found[place] = scores_by(table.rule, mine, folds=spec.folds, seeds=spec.all_seeds)
+    return found
+
+
+def _grid(table: Table) -> Grid:
+    grid = Grid(box=None, pad_edge=False)
+    grid.add_column("", no_wrap=True)
+    for dataset in table.datasets:
+        grid.add_column(dataset, no_wrap=True, justify="right")
+    for pool in table.pools:
+        grid.add_row(pool, *(str(table.cells[pool, dataset]) for dataset in table.datasets))
+    return grid
+
+
+def _table(result: Result, table: Table) -> dict[str, Any]:
+    ranking = ranking_of(table)
+    return {
+        "cells": [
+            {"pool": pool, "dataset": dataset, **asdict(cell)}
+            for (pool, dataset), cell in table.cells.items()
+        ],
+        "comparisons": comparisons(result, table),
+        "ranks": None if ranking is None else asdict(ranking),
+    }
+
+
+def _plain(outcome: Comparison) -> dict[str, Any]:
+    """Return a comparison as JSON has it: a t beyond all bounds is none."""
+    return asdict(outcome) | {"t": outcome.t if isfinite(outcome.t) else None}

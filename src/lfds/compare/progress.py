@@ -1,0 +1,115 @@
+"""How a comparison gets on: bars on a terminal, a quiet line for each fold elsewhere."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import final
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.progress import TimeRemainingColumn as Remaining
+
+from lfds.compare.fold import Step
+from lfds.compare.runner import Watcher
+from lfds.compare.task import FoldTask
+from lfds.results.record import Record
+
+
+@contextmanager
+def watching() -> Iterator[Watcher]:
+    """Give the watcher that suits where standard error leads to."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield Lines()
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Remaining())
+    with Progress(*columns, TextColumn("{task.fields[note]}"), console=console) as bars:
+        yield Bars(bars)
+
+
+@final
+class Lines:
+    """One line on standard error for each fold that ends."""
+
+    def __init__(self) -> None:
+        self._done = self._all = 0
+
+    def begin(self, tasks: Sequence[FoldTask], known: Sequence[Record], torn: int) -> None:
+        self._done, self._all = len(known), len(tasks)
+        for line in greeting(len(tasks), known, torn):
+            print(f"lfds: {line}", file=sys.stderr)
+
+    def step(self, task: FoldTask, step: Step) -> None:
+        """Epochs are too many for lines."""
+
+    def end(self, task: FoldTask, record: Record) -> None:
+        self._done += 1
+        print(f"{self._done}/{self._all} {name_of(task)}: {result_of(record)}", file=sys.stderr)
+
+
+@final
+class Bars:
+    """A bar for all epochs of all folds, with the time that is left, and one for each fold."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._folds: dict[str, TaskID] = {}
+        self._whole = bars.add_task("all folds", total=None, note="")
+        self._seen: dict[str, int] = {}
+
+    def begin(self, tasks: Sequence[FoldTask], known: Sequence[Record], torn: int) -> None:
+        for line in greeting(len(tasks), known, torn):
+            self._bars.console.print(line)
+        there = {record.key for record in known}
+        left = sum(task.epochs for task in tasks if task.key not in there)
+        self._bars.update(self._whole, total=left)
+
+    def step(self, task: FoldTask, step: Step) -> None:
+        if task.key not in self._folds:
+            self._folds[task.key] = self._bars.add_task(name_of(task), total=task.epochs, note="")
+        part = "validation" if task.fold.protocol == "fair" else "test"
+        note = f"{part} {100 * step.accuracy:.1f} %"
+        self._bars.update(self._folds[task.key], completed=step.epochs, note=note)
+        self._count(task.key, step.epochs)
+
+    def end(self, task: FoldTask, record: Record) -> None:
+        if task.key in self._folds:
+            self._bars.remove_task(self._folds.pop(task.key))
+        self._count(task.key, task.epochs)
+        self._bars.console.print(f"{name_of(task)}: {result_of(record)}", markup=False)
+
+    def _count(self, key: str, epochs: int) -> None:
+        self._bars.advance(self._whole, epochs - self._seen.get(key, 0))
+        self._seen[key] = epochs
+
+
+def greeting(folds: int, known: Sequence[Record], torn: int) -> list[str]:
+    """Return what to say at the beginning: what is there already, and what was found damaged."""
+    lines = []
+    if torn:
+        lines.append(
+            f"the last record was torn off while being written; its {torn} bytes are set aside in "
+            f"records.torn, and its fold is run again"
+        )
+    if known:
+        failed = sum(record.failure is not None for record in known)
+        more = f", {failed} of them failed (run them again with --retry)" if failed else ""
+        lines.append(f"{len(known)} of {folds} folds are there already{more}")
+    return lines
+
+
+def name_of(task: FoldTask) -> str:
+    """Return what a fold is called on the screen."""
+    which = task.fold
+    return f"{which.dataset} {which.pool} seed {which.seed} fold {which.fold + 1}/{which.folds}"
+
+
+def result_of(record: Record) -> str:
+    """Return the end of a fold in some words, each number with the name of its rule."""
+    if record.outcome is None:
+        return f"failed: {record.failure.reason if record.failure else ''}"
+    if record.outcome.accuracy is not None:
+        epoch = (record.outcome.epoch or 0) + 1
+        return f"fair {100 * record.outcome.accuracy:.1f} % (epoch {epoch})"
+    curve = record.outcome.curve.test
+    return f"last {100 * curve[-1]:.1f} %, fold-best {100 * max(curve):.1f} %"

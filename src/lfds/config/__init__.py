@@ -1,0 +1,1 @@
+"""What can be chosen, and by which name. Nothing here imports torch."""

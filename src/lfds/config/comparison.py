@@ -1,0 +1,241 @@
+"""What a comparison consists of: frozen, checked at birth, and refusing what it does not know."""
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
+
+from lfds.config.errors import SpecError
+from lfds.data.encodings import DeepWalk
+from lfds.data.encodings.encoder import EncodingSettings
+from lfds.nn import POOLINGS, NetworkSettings
+from lfds.nn.baselines.tgp_poolers import PREFIX
+from lfds.results.record import Protocol
+from lfds.train.schedule import Decay
+
+Value = bool | int | float | str
+Keep = Literal["best", "last"]
+Names = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class TrainingSettings(BaseModel):
+    """How one model is fitted on one split.
+
+    Attributes:
+        epochs: Passes over the training graphs.
+        batch_size: Graphs of a batch, at most.
+        learning_rate: Of the first epoch.
+        final_learning_rate: Of the last epoch.
+        decay: How the one becomes the other.
+        weight_decay: Of Adam, decoupled from the gradient.
+        averaging: How much of the mean of the weights of earlier epochs is kept when an epoch is
+            judged (see :class:`lfds.train.ema.Averaged`); with 0 each epoch stands for
+            itself.
+        keep: Whose weights are kept: those of the epoch that is best on the watched graphs, or of
+            the last one. Where few graphs are watched, the best of many epochs is so by luck.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    epochs: PositiveInt = 100
+    batch_size: int = Field(default=32, ge=2)
+    learning_rate: PositiveFloat = 0.005
+    final_learning_rate: PositiveFloat = 0.0001
+    decay: Decay = "linear"
+    weight_decay: NonNegativeFloat = 0.0
+    averaging: float = Field(default=0.8, ge=0, lt=1)
+    keep: Keep = "best"
+
+
+def _one_or_many(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_TRAINING = frozenset(TrainingSettings.model_fields)
+
+
+class CompareSpec(TrainingSettings):
+    """Which poolings are compared, on which data, under which protocol.
+
+    Attributes:
+        data: Names of the catalog, or paths of anything ``lfds data info`` reads.
+        pools: Names of poolings.
+        protocol: ``fair`` (the headline) or ``paper``.
+        folds: How many parts the graphs are dealt into.
+        seeds: How many times everything is repeated, the dealing of folds included.
+        seed: The first seed; the others follow.
+        validation: Share of the training folds on which ``fair`` chooses.
+        graphs: Take at most this many graphs of each dataset, evenly of each class.
+        splits: Folders that hold ``NAME_splits.json``, or files as ``NAME=FILE``: the parts of each
+            fold are read, not dealt, and ``folds`` and ``validation`` follow from them.
+        encoding: What nodes are known by; ``auto`` is labels and attributes, and return
+            probabilities of random walks where the graphs have neither.
+        network: ``default``, or ``paper`` for the paper's network to the letter.
+        options: What is to be otherwise in every network, by the names of its settings.
+        grid: Values to choose from on the validation graphs of each fold, by the names of settings
+            of training or network; every combination is trained. Only under ``fair``.
+    """
+
+    data: Names = ("pc-graphs",)
+    pools: Names = ("max", "loop")
+    protocol: Protocol = "fair"
+    folds: int = Field(default=10, ge=2)
+    seeds: PositiveInt = 1
+    seed: NonNegativeInt = 0
+    validation: float = Field(default=0.1, gt=0.0, lt=1.0)
+    graphs: PositiveInt | None = None
+    splits: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
+    encoding: Literal["auto"] | EncodingSettings = "auto"
+    network: Literal["default", "paper"] = "default"
+    options: dict[str, Value] = {}
+    grid: dict[str, Annotated[tuple[Value, ...], Field(min_length=1)]] = {}
+
+    @model_validator(mode="after")
+    def _only_fair_chooses(self) -> Self:
+        if self.grid and self.protocol != "fair":
+            raise ValueError("a grid is chosen from on validation graphs: it needs protocol 'fair'")
+        if "keep" in self.grid:
+            raise ValueError(
+                "grid: keep cannot be chosen on validation graphs, on which the last epoch is "
+                "never ahead of the best; name one of them outside of the grid"
+            )
+        if self.keep != "best" and self.protocol != "fair":
+            raise ValueError(
+                "keep is for protocol 'fair': 'paper' judges all epochs, by 'last' the last one"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        for pool in self.pools:
+            if not (pool.startswith(PREFIX) or set(pool.split("+")) <= set(POOLINGS)):
+                raise ValueError(f"no pooling is called {pool!r}; {nearest(pool, POOLINGS)}")
+        for what, names in (("data", self.data), ("pools", self.pools)):
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f"{what} names {twice!r} twice; once is enough")
+        for candidate in self.candidates() if self.grid else [self]:
+            for pool in self.pools:
+                candidate.network_for(pool)
+        return self
+
+    @model_validator(mode="after")
+    def _whole_sets_are_split(self) -> Self:
+        if self.splits and self.graphs is not None:
+            raise ValueError("splits say where each graph of a set is: leave out graphs, or splits")
+        return self
+
+    def candidates(self) -> "list[CompareSpec]":
+        """Return the spec of each combination of the grid's values; without a grid, this one."""
+        mine = self.model_dump(exclude={"grid"})
+        found = []
+        for values in product(*self.grid.values()):
+            told = dict(zip(self.grid, values, strict=True))
+            training = {name: told.pop(name) for name in self.grid if name in _TRAINING}
+            options = {**self.options, **told}
+            found.append(CompareSpec.model_validate({**mine, **training, "options": options}))
+        return found
+
+    def network_for(self, pool: str) -> NetworkSettings:
+        """Return the network that a pooling is part of."""
+        base = NetworkSettings.paper if self.network == "paper" else _plain
+        for name in self.options:
+            if name == "pool" or name not in NetworkSettings.model_fields:
+                known = {key: None for key in NetworkSettings.model_fields if key != "pool"}
+                raise ValueError(f"no network has the option {name!r}; {nearest(name, known)}")
+        return NetworkSettings.model_validate({**base(pool).model_dump(), **self.options})
+
+    @property
+    def training(self) -> TrainingSettings:
+        """The part that says how one model is fitted."""
+        return TrainingSettings(**self.model_dump(include=set(_TRAINING)))
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """Every seed of the run."""
+        return tuple(range(self.seed, self.seed + self.seeds))
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "paper": {
+        "network": "paper",
+        "protocol": "paper",
+        # The paper does not say how large the coordinates of the embedding are. Those that gensim
+        # leaves drown all else; a tenth of them does not (docs/results.md).
+        "encoding": EncodingSettings(structure=(DeepWalk(scale=0.1),)),
+        # The paper names both ends of the learning rate, and not the way between them. This one was
+        # chosen when the head had no norms, which learned more where the rate is low for longer.
+        "decay": "exponential",
+        "averaging": 0.0,
+    },
+}
+"""Where a run starts from; whatever is named beside a preset overrules it."""
+
+
+def _plain(pool: str) -> NetworkSettings:
+    return NetworkSettings.model_validate({"pool": pool})
+
+
+def make_spec(options: Mapping[str, Any]) -> CompareSpec:
+    """Return the spec of some options, ``preset`` among them; what is wrong is one line."""
+    given = dict(options)
+    preset = given.pop("preset", "default")
+    if preset not in PRESETS:
+        raise SpecError(f"no preset is called {preset!r}; {nearest(str(preset), PRESETS)}")
+    try:
+        return CompareSpec.model_validate({**PRESETS[preset], **given})
+    except ValidationError as error:
+        raise SpecError(one_line(error, CompareSpec.model_fields)) from error
+
+
+def read_options(path: Path) -> dict[str, Any]:
+    """Read the options of a TOML file, or of a ``spec.json`` that an earlier run wrote."""
+    kind, loads = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
+    try:
+        options = loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise SpecError(f"{path}: is no {kind} ({error})") from error
+    if not isinstance(options, dict):
+        raise SpecError(f"{path}: needs options by name, not {type(options).__name__}")
+    return options
+
+
+def nearest(name: str, known: Mapping[str, Any]) -> str:
+    """Return what to say of a name nobody knows: the nearest one, and all there are."""
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}choose from {', '.join(known)}"
+
+
+def one_line(error: ValidationError, known: Mapping[str, Any]) -> str:
+    """Return what is wrong with some settings; ``known`` are the names there are."""
+    errors = error.errors(include_url=False)
+    # A value that may be meant in several ways fails in each: tell where it came furthest.
+    ways = [way for way in errors if way["loc"][:1] == errors[0]["loc"][:1]]
+    first = max(ways, key=lambda way: (len(way["loc"]), way["type"] == "value_error"))
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+        return f"no option is called {where!r}; {nearest(where, known)}"
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":  # our own words, which name the value
+        named = not where or message.startswith(f"{where} ")
+        return message if named else f"{where}: {message}"
+    return f"{where}: {message}, not {first['input']!r}"

@@ -1,0 +1,1 @@
+"""Datasets by name: the catalog, downloads, and those that are generated."""

@@ -1,0 +1,1 @@
+"""One module for each kind of file or object that graphs come from."""

@@ -1,0 +1,152 @@
+"""Graphs from and to PyG's Data objects."""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from lfds.data.errors import DataError, quoted
+from lfds.data.graphset import GraphSet
+from lfds.data.readers.arrays import graphs_from_arrays
+
+
+def graphs_from_pyg(
+    graphs: Iterable[Data], *, name: str = "graphs", targets: bool = True
+) -> GraphSet:
+    """Make a set of PyG graphs.
+
+    ``x`` becomes attributes and features, ``edge_attr`` edge attributes, ``pos`` coordinates for
+    drawing, ``y`` one target per graph; ``labels`` and ``edge_labels`` are taken where
+    :func:`graphs_to_pyg` left them.
+    Repeated edges are left out and counted.
+
+    Args:
+        graphs: A list of ``Data``, or a PyG dataset.
+        name: What the set is called.
+        targets: Whether ``y`` is read; without, whatever it holds is passed over.
+    """
+    items = list(graphs)
+    if not items:
+        raise DataError("needs at least one graph", source="graphs")
+    sizes = [_num_nodes(item, position) for position, item in enumerate(items)]
+    first, edges = 0, []
+    for position, (item, size) in enumerate(zip(items, sizes, strict=True)):
+        edges.append(_edge_index(item, size, position) + first)
+        first += size
+    return graphs_from_arrays(
+        sizes,
+        torch.cat(edges, dim=1),
+        _stacked(items, "y") if targets else None,
+        attributes=_stacked(items, "x"),
+        labels=_stacked(items, "labels"),
+        edge_attributes=_stacked(items, "edge_attr"),
+        edge_labels=_stacked(items, "edge_labels"),
+        coordinates=_stacked(items, "pos"),
+        name=name,
+    )
+
+
+def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
+    """Return the graphs as PyG objects.
+
+    Without features the attributes stand in for ``x``. Classes become their positions, and what a
+    set does not have is left out of the objects.
+    """
+    features = graphs.x if graphs.x.shape[1] else graphs.attributes
+    sizes = graphs.sizes.tolist()
+    edge_counts = graphs.edge_ptr[graphs.ptr].diff().tolist()
+    columns: dict[str, Sequence[Tensor]] = {
+        "edge_index": torch.split(_local_edge_index(graphs), edge_counts, dim=1),
+    }
+    if graphs.has_targets:
+        columns["y"] = torch.split(graphs.y, 1)
+    for name, table, counts in (
+        ("x", features, sizes),
+        ("labels", graphs.labels, sizes),
+        ("pos", graphs.coordinates, sizes),
+        ("edge_attr", graphs.edge_attributes, edge_counts),
+        ("edge_labels", graphs.edge_labels, edge_counts),
+    ):
+        if table.shape[1]:
+            columns[name] = torch.split(table, counts)
+    return [
+        Data(num_nodes=size, **{name: parts[position] for name, parts in columns.items()})
+        for position, size in enumerate(sizes)
+    ]
+
+
+def _local_edge_index(graphs: GraphSet) -> Tensor:
+    receiver = torch.repeat_interleave(graphs.degrees)
+    first = graphs.ptr[:-1].repeat_interleave(graphs.sizes)
+    return torch.stack([graphs.edge_dst.long(), receiver - first[receiver]])
+
+
+def _num_nodes(item: Data, position: int) -> int:
+    if not isinstance(item, Data):
+        raise DataError(
+            f"needs torch_geometric.data.Data, not {type(item).__name__}",
+            source=f"graph {position}",
+        )
+    if item.num_nodes is None:
+        raise DataError("does not say how many nodes it has; set x", source=f"graph {position}")
+    return int(item.num_nodes)
+
+
+def _edge_index(item: Data, size: int, position: int) -> Tensor:
+    edges: Tensor | None = item.edge_index
+    if edges is None:
+        return torch.zeros(2, 0, dtype=torch.int64)
+    if edges.ndim != 2 or len(edges) != 2:
+        raise DataError(
+            f"edge_index needs shape [2, edges], not {list(edges.shape)}",
+            source=f"graph {position}",
+        )
+    if edges.numel() and not 0 <= int(edges.min()) <= int(edges.max()) < size:
+        wrong = int(edges.min()) if int(edges.min()) < 0 else int(edges.max())
+        raise DataError(
+            f"edge_index names node {wrong}, but the nodes are 0 to {size - 1}",
+            source=f"graph {position}",
+        )
+    return edges.long()
+
+
+def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
+    """Return what all graphs know under ``key`` as one tensor, or ``None`` if none knows it."""
+    parts = [item.get(key) for item in items]
+    if all(part is None for part in parts):
+        return None
+    rows: list[Tensor] = []
+    for position, part in enumerate(parts):
+        if part is None:
+            raise DataError(f"lacks {key}, which other graphs have", source=f"graph {position}")
+        rows.append(_as_rows(_tensor(part, key, position), key))
+        if key == "y" and len(rows[-1]) != 1:
+            raise DataError(
+                f"y needs one target for the graph, not shape {list(rows[-1].shape)}; "
+                f"targets of nodes are not read",
+                source=f"graph {position}",
+            )
+        if rows[-1].shape[1:] != rows[0].shape[1:]:
+            raise DataError(
+                f"{key} needs shape [n, {', '.join(map(str, rows[0].shape[1:]))}] as in graph 0, "
+                f"not {list(rows[-1].shape)}",
+                source=f"graph {position}",
+            )
+    return torch.cat(rows)
+
+
+def _tensor(part: object, key: str, position: int) -> Tensor:
+    try:
+        return torch.as_tensor(part).detach().cpu()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError(
+            f"{key} needs a tensor or numbers, not {quoted(part)}", source=f"graph {position}"
+        ) from error
+
+
+def _as_rows(part: Tensor, key: str) -> Tensor:
+    if part.ndim == 0:
+        return part[None]
+    # PyG writes one target as [1], several as [1, targets]; a column of nodes may be flat.
+    return part[:, None] if part.ndim == 1 and key != "y" else part

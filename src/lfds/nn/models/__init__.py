@@ -1,0 +1,1 @@
+"""The networks that poolings are compared in: base, pooling, head."""

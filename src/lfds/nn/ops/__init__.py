@@ -1,0 +1,1 @@
+"""Pure functions on ragged batches, each with its own gradient."""

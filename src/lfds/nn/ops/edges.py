@@ -1,0 +1,154 @@
+"""The edges of a batch, as rows of a sparse matrix and as its columns."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from lfds.nn import accel
+from lfds.nn.accel.dispatch import is_traced, values_may_be_read
+from lfds.nn.input_checks import check_ptr_values
+
+
+class Rows(NamedTuple):
+    """A sparse matrix in CSR form.
+
+    Attributes:
+        ptr: Where each row begins, then the number of entries; int32.
+        column: Column of every entry; int32.
+        weight: Value of every entry.
+    """
+
+    ptr: Int[Tensor, "boundaries"]
+    column: Int[Tensor, "edges"]
+    weight: Float[Tensor, "edges"]
+
+
+class Edges(NamedTuple):
+    r"""The adjacency :math:`\mathbf{A}` of a batch; :math:`a_{ij}` weighs the edge from j to i.
+
+    Edges may be directed and weighted; undirected ones are there in both directions.
+    The transposed matrix is what gradients flow through; it is made once for a batch.
+
+    Attributes:
+        rows: For every node, those from which it receives.
+        columns: For every node, those to which it sends: the rows of the transposed matrix.
+    """
+
+    rows: Rows
+    columns: Rows
+
+    @staticmethod
+    def from_rows(
+        ptr: Int[Tensor, "boundaries"],
+        source: Int[Tensor, "edges"],
+        weight: Tensor | None = None,
+    ) -> "Edges":
+        """Take the rows of a :class:`lfds.data.Batch`, its ``edge_ptr`` and ``edge_dst``.
+
+        All are copied: rows and columns go on to say the same, whatever becomes of the arguments.
+
+        Args:
+            ptr: Where the edges of each receiving node begin.
+            source: The node each edge comes from.
+            weight: A number for each edge; 1 by default. No gradient flows to it.
+        """
+        num_nodes = ptr.shape[0] - 1
+        weight = torch.ones(source.shape[0], device=ptr.device) if weight is None else weight
+        check_edges(ptr, source, weight, num_nodes)
+        precision = torch.float64 if weight.dtype == torch.float64 else torch.float32
+        rows = Rows(_copy(ptr, torch.int32), _copy(source, torch.int32), _copy(weight, precision))
+        return Edges(rows, transposed(rows))
+
+    @staticmethod
+    def from_index(
+        edge_index: Int[Tensor, "2 edges"], num_nodes: int, weight: Tensor | None = None
+    ) -> "Edges":
+        """Take the edges as PyG writes them: sources above targets, in any order."""
+        target, order = torch.sort(edge_index[1], stable=True)
+        ptr = torch.searchsorted(target, torch.arange(num_nodes + 1, device=target.device))
+        return Edges.from_rows(ptr, edge_index[0][order], None if weight is None else weight[order])
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes, those without edges included."""
+        return self.rows.ptr.shape[0] - 1
+
+    @property
+    def target(self) -> Int[Tensor, "edges"]:
+        """The node each edge of ``rows`` goes to."""
+        return torch.repeat_interleave(self.rows.ptr.diff(), output_size=self.rows.column.shape[0])
+
+    def among(self, kept: Bool[Tensor, "nodes"]) -> "Edges":
+        """Keep some nodes, renumbered, and the edges between them."""
+        number = kept.cumsum(0) - 1
+        source, target = self.rows.column.long(), self.target
+        both = kept[source] & kept[target]
+        stays, rows = both.nonzero()[:, 0], kept.nonzero()[:, 0]
+        # How many edges stay before each one, and so before each row.
+        before = torch.cat([number.new_zeros(1), both.cumsum(0)])
+        ptr = torch.cat([before[self.rows.ptr.long()][rows], before[-1:]])
+        return Edges.from_rows(ptr, number[source[stays]], self.rows.weight[stays])
+
+
+def _copy(values: Tensor, dtype: torch.dtype) -> Tensor:
+    return values.to(dtype, copy=True)
+
+
+def transposed(rows: Rows) -> Rows:
+    """Exchange rows and columns of a square matrix."""
+    num_nodes = rows.ptr.shape[0] - 1
+    if rows.ptr.device.type != "cpu" or is_traced():
+        return transposed_by_sorting(rows)
+    if accel.numba_installed():
+        return _transposed_natively(rows)
+    # Several times faster than sorting, and nothing that could be traced.
+    entries = rows.weight.numpy(), rows.column.numpy(), rows.ptr.numpy()
+    flipped = csr_array(entries, shape=(num_nodes, num_nodes)).tocsc()
+    parts = (flipped.indptr, flipped.indices, flipped.data)
+    ptr, column, weight = (torch.from_numpy(part) for part in parts)
+    return Rows(ptr.int(), column.int(), weight)
+
+
+def _transposed_natively(rows: Rows) -> Rows:
+    from lfds.nn.accel.numba_transpose import transpose
+
+    flipped = Rows(*(torch.empty_like(part) for part in rows))
+    flipped.ptr.zero_()
+    transpose(*(part.numpy() for part in (*rows, *flipped)))
+    return flipped
+
+
+def transposed_by_sorting(rows: Rows) -> Rows:
+    """The same on any device."""
+    source, order = torch.sort(rows.column, stable=True)
+    target = torch.repeat_interleave(rows.ptr.diff(), output_size=source.shape[0]).int()
+    starts = torch.arange(rows.ptr.shape[0], device=source.device)
+    return Rows(torch.searchsorted(source, starts).int(), target[order], rows.weight[order])
+
+
+def check_edges(ptr: Tensor, source: Tensor, weight: Tensor, num_nodes: int) -> None:
+    """The rows fit together, and name nodes that are there."""
+    if weight.shape != source.shape:
+        raise ValueError(
+            f"weight must hold a number for each of the {source.shape[0]} edges, "
+            f"got shape {list(weight.shape)}"
+        )
+    if not weight.is_floating_point() or weight.requires_grad:
+        raise ValueError(
+            f"weight must be floating-point numbers that need no gradient, got {weight.dtype}"
+            f"{' with requires_grad' if weight.requires_grad else ''}; use weight.detach().float()"
+        )
+    if not values_may_be_read(ptr):
+        return
+    check_ptr_values(ptr, source.shape[0])
+    if source.shape[0] == 0:
+        return
+    smallest, largest = (int(bound) for bound in source.aminmax())
+    if smallest < 0 or largest >= num_nodes:
+        raise ValueError(
+            f"edges must come from nodes 0 to {num_nodes - 1}, got "
+            f"{smallest if smallest < 0 else largest}; edges and nodes are not of the same batch"
+        )

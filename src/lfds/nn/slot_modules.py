@@ -1,0 +1,182 @@
+"""What happens to nodes and slots around the latent layers: small modules, one idea each."""
+
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from lfds.nn.input_checks import check_number
+
+
+def drop_slots(
+    slots: Float[Tensor, "graphs slots channels"], p: float
+) -> Float[Tensor, "graphs slots channels"]:
+    """Set each slot of each graph to zero with probability ``p``.
+
+    The others are *not* scaled up by ``1 / (1 - p)``: what follows takes maxima and normalises,
+    and would see other values in training than afterwards.
+    """
+    kept = torch.rand(slots.shape[:2], device=slots.device) >= p
+    return slots * kept[:, :, None].to(slots.dtype)
+
+
+@final
+class SlotDropout(nn.Module):
+    """:func:`drop_slots` while training, nothing afterwards.
+
+    Args:
+        p: Probability of a slot to be silenced.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        if not 0 <= check_number("slot_dropout", p) < 1:
+            raise ValueError(
+                f"slot_dropout must be at least 0 and below 1, got {p}; 0 switches it off"
+            )
+        self.p = p
+
+    def forward(
+        self, slots: Float[Tensor, "graphs slots channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        return drop_slots(slots, self.p) if self.training and self.p > 0 else slots
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}"
+
+
+@final
+class MaxBlend(nn.Module):
+    r"""Add the largest values of the graph to all its slots.
+
+    .. math::
+        \mathbf{y}_k \leftarrow a_1 \mathbf{y}_k + a_2 \mathbf{x}_{\max}, \qquad a_1, a_2 > 0
+
+    Both factors are learned, as exponentials, and start at one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logarithms = nn.Parameter(torch.empty(2))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set both factors to one."""
+        nn.init.zeros_(self.logarithms)
+
+    @property
+    def factors(self) -> Float[Tensor, "2"]:
+        """The two factors, positive by construction."""
+        return self.logarithms.exp()
+
+    def forward(
+        self,
+        slots: Float[Tensor, "graphs slots channels"],
+        x_max: Float[Tensor, "graphs channels"],
+    ) -> Float[Tensor, "graphs slots channels"]:
+        own, largest = self.factors.to(slots.dtype).unbind()
+        return own * slots + (largest * x_max)[:, None, :]
+
+
+@final
+class SlotCounts(nn.Module):
+    r"""Add to every slot how many nodes it stands for.
+
+    .. math::
+        \mathbf{y}_k \leftarrow \mathbf{y}_k + \log(1 + m_k) \, \mathbf{v}, \qquad
+        m_k = \sum_i p_{ik}
+
+    A mean, of the graph or of a slot, no longer knows how many nodes there were; this gives it back
+    on a scale that large graphs do not blow up. The direction is learned, and starts at zero.
+
+    Args:
+        channels: Width of the slots.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.direction = nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Say nothing again."""
+        nn.init.zeros_(self.direction)
+
+    def forward(
+        self,
+        slots: Float[Tensor, "graphs slots channels"],
+        mass: Float[Tensor, "graphs slots"],
+    ) -> Float[Tensor, "graphs slots channels"]:
+        return slots + mass.log1p()[:, :, None] * self.direction.to(slots.dtype)
+
+
+@final
+class NodeNorm(nn.Module):
+    r"""Norm every channel over all nodes of a batch.
+
+    .. math::
+        x_{ij} \leftarrow \frac{x_{ij} - \mu_j}{\sqrt{\sigma_j^2 + \varepsilon}}
+
+    What a graph layer leaves is a sum over neighbours, which may be far from zero in some channels
+    and many times as large in one as in another; such channels would decide where nodes land.
+
+    Nothing is learned but the running mean and variance, which evaluation goes by, so that a graph
+    has the same vector in any company. A single node has no spread: it is normed by the running
+    statistics, in training too.
+
+    Args:
+        channels: Width of the nodes.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(channels, affine=False)
+
+    @property
+    def learns(self) -> bool:
+        """Whether the next batch moves the statistics."""
+        return self.norm.training
+
+    def reset_parameters(self) -> None:
+        """Forget the statistics."""
+        self.norm.reset_parameters()
+
+    def forward(self, x: Float[Tensor, "nodes channels"]) -> Float[Tensor, "nodes channels"]:
+        norm = self.norm
+        if not norm.training or x.shape[0] > 1:
+            normed: Tensor = norm(x)
+            return normed
+        return F.batch_norm(x, norm.running_mean, norm.running_var, eps=norm.eps)
+
+
+@final
+class SlotWeights(nn.Module):
+    r"""Sum the slots, each channel of each slot by a weight that is learned.
+
+    .. math::
+        z_j = \sum_k v_{kj} \, y_{kj}
+
+    A maximum over the slots keeps little of what is spread over them, and a mean weighs all of them
+    alike. Slots are places, which mean the same in every graph: what happens where may be read.
+
+    Args:
+        num_slots: Number of slots.
+        channels: Width of the slots.
+    """
+
+    def __init__(self, num_slots: int, channels: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.empty(num_slots, channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the weights anew, so that sums over slots of unit variance spread by one."""
+        nn.init.normal_(self.weights, std=self.weights.shape[0] ** -0.5)
+
+    def forward(
+        self, slots: Float[Tensor, "graphs slots channels"]
+    ) -> Float[Tensor, "graphs channels"]:
+        # Not einsum, which makes many small products of it and takes ten times as long.
+        return (slots * self.weights.to(slots.dtype)).sum(dim=1)

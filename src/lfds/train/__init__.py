@@ -1,0 +1,1 @@
+"""Fitting one network: epochs, objective, averaging, checkpoints."""

@@ -1,0 +1,82 @@
+"""One pass over graphs: to learn from them, or to judge by them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lfds.config.errors import DivergedError
+from lfds.data.batch import Batch
+from lfds.data.graphset import GraphSet
+from lfds.nn import Edges, GraphNetwork
+from lfds.nn.input_checks import NotFiniteError
+from lfds.train.objective import Classify, Objective
+
+
+def train_pass(
+    model: GraphNetwork,
+    parts: Iterator[Batch],
+    optimizer: torch.optim.Optimizer,
+    objective: Objective,
+) -> tuple[float, float]:
+    """Take one step for each batch; return the mean loss and the mean score on the way."""
+    model.train()
+    total, good, count = 0.0, 0.0, 0
+    for batch in parts:
+        outputs = outputs_of(model, batch)
+        loss = objective.loss(outputs, batch.y) + model.penalty()
+        value = loss.item()
+        if not torch.isfinite(loss):
+            raise DivergedError(f"the loss became {value}")
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += value * len(batch)
+        good += objective.total_score(outputs.detach(), batch.y)
+        count += len(batch)
+    return total / count, good / count
+
+
+def evaluate(
+    model: GraphNetwork, graphs: GraphSet, batch_size: int, objective: Objective | None = None
+) -> tuple[float, float]:
+    """Return mean score and mean loss on some graphs: accuracy and cross-entropy by default."""
+    model.eval()
+    judge: Objective = Classify() if objective is None else objective
+    good, loss = 0.0, 0.0
+    with torch.no_grad():
+        for batch in batches(graphs, torch.arange(len(graphs)), batch_size):
+            outputs = outputs_of(model, batch)
+            good += judge.total_score(outputs, batch.y)
+            loss += judge.total_loss(outputs, batch.y)
+    # Records hold numbers only: a model that sees infinities loses against every other.
+    worst = torch.finfo(torch.float32).max
+    mean = loss / len(graphs)
+    return good / len(graphs), mean if mean < worst else worst
+
+
+def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
+    """Assemble batches of nearly equal size, none larger than asked for.
+
+    Batch norm cannot learn from a single graph: where one would be left over, batches are fewer
+    and one larger.
+    """
+    count = -(-len(rows) // batch_size)
+    if len(rows) < 2 * count:
+        count = max(1, len(rows) // 2)
+    for part in rows.tensor_split(count):
+        yield graphs.batch(part)
+
+
+def outputs_of(model: GraphNetwork, batch: Batch) -> Tensor:
+    """Return what the model makes of a batch, ``[graphs, outputs]``."""
+    edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
+    try:
+        outputs: Any = model(batch.x, batch.ptr, edges)
+    except NotFiniteError as error:
+        if not batch.x.isfinite().all():
+            raise
+        raise DivergedError("values inside the network became infinite") from error
+    assert isinstance(outputs, Tensor)
+    return outputs

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lfds.data.datasets.parts.amounts import amounts, told
+from lfds.data.datasets.parts.settings import PartsSettings
+
+TASKS = ("count", "share", "pairs")
+
+
+@st.composite
+def settings(draw, tasks=TASKS):
+    kinds = draw(st.integers(2, 6))
+    return PartsSettings(
+        task=draw(st.sampled_from(tasks)),
+        kinds=kinds,
+        parts=draw(st.integers(2 * kinds, 40)),
+        gap=draw(st.floats(0.01, 1.0)),
+        times=draw(st.integers(2, 5)),
+    )
+
+
+def twins(how, seed, larger):
+    """The same object in both classes."""
+    return [amounts(how, np.random.default_rng(seed), which, larger=larger) for which in (0, 1)]
+
+
+@given(how=settings(), seed=st.integers(0, 99), larger=st.booleans())
+def test_twins_have_the_same_parts_and_the_rule_tells_them_apart(how, seed, larger):
+    first, second = twins(how, seed, larger)
+    assert first.shape == second.shape == (how.kinds, how.kinds)
+    np.testing.assert_array_equal(first > 0, second > 0)
+    assert (first.sum(axis=0) > 0).all()
+    assert (first.sum(axis=1) > 0).all()
+    assert min(first.min(), second.min()) >= 0
+    assert (told(how, first), told(how, second)) == (0, 1)
+
+
+@given(how=settings(["count"]), seed=st.integers(0, 99), larger=st.booleans())
+def test_few_and_many_have_the_same_proportions(how, seed, larger):
+    few, many = twins(how, seed, larger)
+    # Exactly: products of whole numbers.
+    np.testing.assert_array_equal(few * many.sum(), many * few.sum())
+    assert many.sum() == few.sum() * 2 * (how.times if larger else 1)
+
+
+@given(how=settings(["share", "pairs"]), seed=st.integers(0, 99), larger=st.booleans())
+def test_shares_and_pairs_do_not_show_in_how_many_there_are(how, seed, larger):
+    first, second = twins(how, seed, larger)
+    assert first.sum() == second.sum()
+
+
+@given(how=settings(["pairs"]), seed=st.integers(0, 99), larger=st.booleans())
+def test_pairs_do_not_show_in_their_halves(how, seed, larger):
+    first, second = twins(how, seed, larger)
+    for axis in (0, 1):
+        np.testing.assert_array_equal(first.sum(axis=axis), second.sum(axis=axis))
+
+
+@pytest.mark.parametrize("task", ["share", "count"])
+def test_the_other_tasks_do_show_in_their_halves(task):
+    # What the proof for pairs says of bare sums is no accident of the construction.
+    first, second = twins(PartsSettings(task=task), 0, larger=False)
+    assert (first.sum(axis=0) != second.sum(axis=0)).any()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_wider_gap_lies_further_apart(task):
+    def contrast(gap):
+        first, second = twins(PartsSettings(task=task, gap=gap, parts=32), 3, larger=False)
+        return np.abs(first / first.sum() - second / second.sum()).sum()
+
+    if task == "count":
+        few = [
+            max(
+                amounts(PartsSettings(task=task, gap=gap), np.random.default_rng(s), 0).sum()
+                for s in range(30)
+            )
+            for gap in (0.1, 0.9)
+        ]
+        assert few[1] < few[0] < 32
+    else:
+        assert contrast(0.9) > contrast(0.2)
+
+
+def test_larger_objects_are_larger():
+    for task in ("share", "pairs"):
+        how = PartsSettings(task=task, times=5)
+        small = [twins(how, seed, larger=False)[0].sum() for seed in range(20)]
+        large = [twins(how, seed, larger=True)[0].sum() for seed in range(20)]
+        assert min(large) > max(small)

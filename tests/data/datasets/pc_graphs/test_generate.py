@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_score
+
+from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, draw_cloud, pc_graphs
+from lfds.data.encodings.adjacency import degrees
+from lfds.data.encodings.rwse import rwse
+from lfds.data.encodings.structure import adjacencies
+
+FEW = PCGraphsSettings(graphs_per_class=3)
+
+
+def test_the_same_seed_draws_the_same_graphs():
+    first, second = pc_graphs(FEW), pc_graphs(FEW)
+    assert first.graphs.equals(second.graphs)
+    np.testing.assert_array_equal(first.points, second.points)
+
+
+def test_another_seed_draws_other_graphs():
+    other = pc_graphs(FEW.model_copy(update={"seed": 1}))
+    assert not pc_graphs(FEW).graphs.equals(other.graphs)
+
+
+def test_a_shape_does_not_depend_on_how_many_are_drawn():
+    few, more = pc_graphs(FEW), pc_graphs(FEW.model_copy(update={"graphs_per_class": 5}))
+    assert few.names == more.names[: len(few.names)]
+    np.testing.assert_array_equal(few.points, more.points[: len(few.points)])
+    assert few.graphs.equals(more.graphs[: len(few.graphs)])
+
+
+def test_every_shape_is_another_one():
+    clouds = [draw_cloud("lamp", number, FEW) for number in range(20)]
+    assert len({cloud.tobytes() for cloud in clouds}) == 20
+
+
+def test_the_set_is_balanced_and_every_graph_has_150_nodes():
+    graphs = pc_graphs(FEW).graphs
+    assert np.bincount(graphs.y.numpy()).tolist() == [3] * 8
+    assert set(graphs.sizes.tolist()) == {150}
+    assert (graphs.degrees >= 6).all()
+
+
+def test_nothing_but_the_graph_is_given_away():
+    graphs = pc_graphs(FEW).graphs
+    assert graphs.x.shape[1] == graphs.attributes.shape[1] == graphs.labels.shape[1] == 0
+
+
+def test_node_order_tells_nothing_about_where_a_point_lies():
+    cloud = draw_cloud("airplane", 0, PCGraphsSettings(points=2000, hidden=0.2))
+    order = np.arange(2000)
+    for axis in range(3):
+        assert abs(np.corrcoef(order, cloud[:, axis])[0, 1]) < 0.08
+
+
+def test_settings_refuse_what_they_do_not_know():
+    with pytest.raises(ValidationError):
+        PCGraphsSettings(graphs=4000)
+    with pytest.raises(ValidationError):
+        PCGraphsSettings(hidden=1.0)
+
+
+@pytest.mark.slow
+def test_it_is_a_problem_neither_solved_by_counting_edges_nor_hopeless():
+    graphs = pc_graphs(PCGraphsSettings(graphs_per_class=60)).graphs
+    parts = adjacencies(graphs)
+
+    def accuracy(features):
+        forest = RandomForestClassifier(200, random_state=0)
+        return cross_val_score(forest, np.stack(features), graphs.y.numpy(), cv=3).mean()
+
+    by_degrees = accuracy([np.bincount(degrees(g).astype(int), minlength=60)[:60] for g in parts])
+    by_returns = accuracy(
+        [np.quantile(rwse(g, 24), [0, 0.25, 0.5, 0.75, 1], 0).ravel() for g in parts]
+    )
+    assert by_degrees < 0.3
+    assert 0.35 < by_returns < 0.9

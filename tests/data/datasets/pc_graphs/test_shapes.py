@@ -1,0 +1,97 @@
+"""Laws that hold for every shape of the registry."""
+
+import numpy as np
+import pytest
+
+from lfds.data.datasets.pc_graphs import SHAPES
+from lfds.data.datasets.pc_graphs.sampling import sample_surface, triangle_areas
+
+KINDS = pytest.mark.parametrize("kind", list(SHAPES))
+
+
+def drawn(kind, count=30):
+    return [SHAPES[kind](np.random.default_rng(seed)) for seed in range(count)]
+
+
+def extent(triangles):
+    return np.ptp(triangles.reshape(-1, 3), axis=0)
+
+
+def test_the_eight_shapes_are_there():
+    assert set(SHAPES) == set(
+        ["table", "airplane", "car", "guitar", "knife", "lamp", "chair", "laptop"]
+    )
+
+
+@KINDS
+def test_surfaces_are_finite_and_of_a_size_that_can_be_held(kind):
+    for triangles in drawn(kind):
+        assert triangles.ndim == 3
+        assert triangles.shape[1:] == (3, 3)
+        assert np.isfinite(triangles).all()
+        assert 0.05 < triangle_areas(triangles).sum() < 50
+        assert extent(triangles).max() < 4
+
+
+@KINDS
+def test_shapes_of_a_kind_differ_in_their_parts_and_proportions(kind):
+    surfaces = drawn(kind)
+    assert len({len(triangles) for triangles in surfaces}) >= 3
+    proportions = np.array([extent(triangles) / extent(triangles).max() for triangles in surfaces])
+    assert proportions.std(axis=0).max() > 0.05
+
+
+@KINDS
+def test_the_same_stream_draws_the_same_shape(kind):
+    first, second = (SHAPES[kind](np.random.default_rng(7)) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@KINDS
+def test_no_part_floats_far_from_the_others(kind):
+    """The widest gap between a point and all others is small beside the shape."""
+    from scipy.sparse.csgraph import minimum_spanning_tree
+    from scipy.spatial.distance import pdist, squareform
+
+    for triangles in drawn(kind, 12):
+        points = sample_surface(triangles, 500, np.random.default_rng(0))
+        tree = minimum_spanning_tree(squareform(pdist(points)))
+        assert tree.data.max() < 0.3 * extent(triangles).max()
+
+
+def test_kinds_look_as_they_should():
+    """What anybody would say of these shapes, seen by their extents."""
+    for triangles in drawn("knife"):
+        x, y, z = extent(triangles)
+        assert z < 0.35 * max(x, y)
+    for triangles in drawn("guitar"):
+        x, y, z = extent(triangles)
+        assert x > y > z or y > x > z
+    for triangles in drawn("car"):
+        x, y, z = extent(triangles)
+        assert x > y
+        assert x > z
+    for triangles in drawn("airplane"):
+        x, y, z = extent(triangles)
+        assert z < max(x, y)
+
+
+def test_tables_carry_most_of_their_surface_above_the_middle_or_are_desks():
+    shares = []
+    for triangles in drawn("table"):
+        points = sample_surface(triangles, 400, np.random.default_rng(0))
+        middle = (points[:, 2].min() + points[:, 2].max()) / 2
+        shares.append((points[:, 2] > middle).mean())
+    assert np.median(shares) > 0.6
+
+
+def test_laptops_are_two_plates():
+    """Nearly all points lie on two planes that meet at the hinge."""
+    for seed in range(20):
+        triangles = SHAPES["laptop"](np.random.default_rng(seed))
+        points = sample_surface(triangles, 400, np.random.default_rng(0))
+        base = np.abs(points[:, 2]) < 0.1
+        lid = points[~base]
+        assert base.mean() > 0.3
+        flat = np.linalg.svd(lid - lid.mean(axis=0), compute_uv=False)
+        assert flat[2] < 0.25 * flat[1]

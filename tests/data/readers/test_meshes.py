@@ -1,0 +1,91 @@
+import builtins
+import sys
+
+import numpy as np
+import pytest
+
+from lfds.data import DataError
+from lfds.data.datasets.pc_graphs.sampling import triangle_areas
+from lfds.data.readers.cloud_files import read_cloud
+from lfds.data.readers.meshes import read_mesh
+
+trimesh = pytest.importorskip("trimesh", reason="meshes are read by the extra 'meshes'")
+KINDS = pytest.mark.parametrize("kind", ["ply", "off", "obj", "stl"])
+TETRAHEDRON = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n"
+
+
+@KINDS
+def test_a_box_written_by_trimesh_is_a_box(tmp_path, kind):
+    path = tmp_path / f"box.{kind}"
+    trimesh.creation.box((2, 2, 2)).export(path)
+    triangles = read_mesh(path)
+    assert triangles.shape == (12, 3, 3)
+    np.testing.assert_allclose(triangle_areas(triangles).sum(), 24)
+    points = read_cloud(path, 500, np.random.default_rng(0))
+    np.testing.assert_allclose(np.abs(points).max(axis=1), 1, atol=1e-6)
+
+
+def test_the_suffix_may_be_in_capitals(tmp_path):
+    (tmp_path / "A.OFF").write_text(TETRAHEDRON)
+    assert read_mesh(tmp_path / "A.OFF").shape == (4, 3, 3)
+
+
+def test_a_file_of_several_objects_is_one_surface(tmp_path):
+    scene = trimesh.Scene([trimesh.creation.box((1, 1, 1)), trimesh.creation.box((2, 2, 2))])
+    (tmp_path / "two.obj").write_text(trimesh.exchange.obj.export_obj(scene))
+    np.testing.assert_allclose(triangle_areas(read_mesh(tmp_path / "two.obj")).sum(), 30)
+
+
+def test_squares_are_cut_into_triangles(tmp_path):
+    (tmp_path / "a.off").write_text("OFF\n4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n")
+    np.testing.assert_allclose(triangle_areas(read_mesh(tmp_path / "a.off")).sum(), 1)
+
+
+def test_a_ply_without_faces_is_a_scan(tmp_path):
+    points = np.random.default_rng(0).normal(size=(40, 3))
+    trimesh.PointCloud(points).export(tmp_path / "scan.ply")
+    assert read_mesh(tmp_path / "scan.ply").shape == (40, 3)
+    assert read_cloud(tmp_path / "scan.ply", 10, np.random.default_rng(0)).shape == (10, 3)
+    with pytest.raises(DataError, match="holds 40 points, 50 are needed"):
+        read_cloud(tmp_path / "scan.ply", 50, np.random.default_rng(0))
+
+
+BROKEN = {
+    "no faces": ("a.off", "OFF\n3 0 0\n0 0 0\n1 0 0\n0 1 0\n", "without faces"),
+    "no faces, obj": ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", "without faces"),
+    "no area": ("a.off", "OFF\n3 1 0\n0 0 0\n1 1 1\n2 2 2\n3 0 1 2\n", "without area"),
+    "not finite": ("a.off", "OFF\n3 1 0\n0 0 0\n1 nan 0\n0 1 0\n3 0 1 2\n", "not finite|cannot"),
+    "a vertex that is not there": ("a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 7\n", "vertex"),
+    "too large": ("a.off", "OFF\n3 1 0\n0 0 0\n1e200 0 0\n0 1 0\n3 0 1 2\n", "below 1e"),
+    "cut off": ("a.off", TETRAHEDRON[:40], "cut short"),
+    "cut by a face": ("a.off", TETRAHEDRON.rstrip().rpartition("\n")[0], "4 faces but holds 3"),
+    "cut in a face": ("a.off", TETRAHEDRON.rstrip()[:-2], "4 faces but holds 3; it is cut short"),
+    "another format": ("a.ply", TETRAHEDRON, "cannot be read as ply"),
+    "empty": ("a.stl", "", "without faces|cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "message"), BROKEN.values(), ids=BROKEN)
+def test_broken_meshes_are_refused_in_one_line(tmp_path, name, text, message, caplog, capfd):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=message) as caught:
+        read_mesh(tmp_path / name)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_trimesh_the_way_out_is_named(tmp_path, monkeypatch):
+    (tmp_path / "a.off").write_text(TETRAHEDRON)
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name == "trimesh":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.delitem(sys.modules, "trimesh", raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(DataError, match=r"pip install 'lfds\[meshes\]'"):
+        read_mesh(tmp_path / "a.off")

@@ -1,0 +1,187 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from lfds.data import DataError
+from lfds.data.atomic_io import atomic_write, stepped_aside, whole_folder, whole_text
+
+PART = {"part"}.__contains__
+
+
+def test_a_file_replaces_the_old_one_and_leaves_nothing_else(tmp_path):
+    path = tmp_path / "deep" / "file.json"
+    atomic_write(path, b"old")
+    atomic_write(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert [entry.name for entry in path.parent.iterdir()] == ["file.json"]
+
+
+def test_a_file_that_cannot_be_written_is_a_data_error(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(DataError, match=r"cannot be written \(Not a directory|File exists"):
+        atomic_write(tmp_path / "file" / "below", b"")
+    below = tmp_path / "file" / "x"
+    with pytest.raises(DataError, match="cannot be written"), whole_folder(below, ours=PART):
+        pytest.fail("there is no place for it")
+
+
+def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
+    for content in ("old", "new"):
+        with whole_folder(tmp_path / "set", ours=PART) as folder:
+            (folder / "part").write_text(content)
+            assert folder != tmp_path / "set"
+    assert (tmp_path / "set" / "part").read_text() == "new"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def test_a_folder_that_failed_leaves_the_old_one(tmp_path):
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
+        (folder / "part").write_text("old")
+    with (
+        pytest.raises(DataError, match="cannot be"),
+        whole_folder(tmp_path / "set", ours=PART) as folder,
+    ):
+        (folder / "part").rename(tmp_path / "nowhere" / "part")
+    assert (tmp_path / "set" / "part").read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def _refuse(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
+    atomic_write(tmp_path / "file", b"old")
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
+        (folder / "part").write_text("old")
+    replace, left = os.replace, [1]
+
+    def replace_once(source, target):
+        left[0] -= 1
+        return replace(source, target) if left[0] >= 0 or "old" in str(source) else _refuse()
+
+    monkeypatch.setattr(os, "replace", replace_once)
+    with (
+        pytest.raises(DataError, match="No space left"),
+        whole_folder(tmp_path / "set", ours=PART) as folder,
+    ):
+        (folder / "part").write_text("new")
+    monkeypatch.setattr(os, "replace", _refuse)
+    with pytest.raises(DataError, match="No space left"):
+        atomic_write(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert (tmp_path / "set" / "part").read_text() == "old"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "set"]
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError])
+def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeypatch):
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
+        (folder / "part").write_text("old")
+    replace = os.replace
+
+    def replaced(source, target):
+        if Path(target).name == "set" and Path(source).name != "old":
+            raise ending
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", replaced)
+    with (
+        pytest.raises((DataError, KeyboardInterrupt)),
+        whole_folder(tmp_path / "set", ours=PART) as folder,
+    ):
+        (folder / "part").write_text("new")
+    assert (tmp_path / "set" / "part").read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def test_what_cannot_be_put_back_is_kept_and_found(tmp_path, monkeypatch):
+    path = tmp_path / "set [1]"
+    with whole_folder(path, ours=PART) as folder:
+        (folder / "part").write_text("old")
+    assert stepped_aside(path) is None
+    replace, left = os.replace, [1]
+
+    def replace_once(source, target):
+        left[0] -= 1
+        return replace(source, target) if left[0] >= 0 else _refuse()
+
+    monkeypatch.setattr(os, "replace", replace_once)
+    with (
+        pytest.raises(DataError, match=r"what was there is now .*old: move it back"),
+        whole_folder(path, ours=PART) as folder,
+    ):
+        (folder / "part").write_text("new")
+    assert (stepped_aside(path) / "part").read_text() == "old"
+    assert stepped_aside(tmp_path / "set 1") is None
+
+
+@pytest.mark.parametrize("behind", ["set", "nowhere"])
+def test_a_link_stays_a_link(behind, tmp_path):
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
+        (folder / "part").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / behind)
+    with (
+        pytest.raises(DataError, match=rf"link: is a link, .* write to .*{behind} itself"),
+        whole_folder(tmp_path / "link", ours=PART),
+    ):
+        pytest.fail("there is no place for it")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "set" / "part").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda p: (p.mkdir(), (p / "thesis.tex").write_text("years")),
+        lambda p: (p / "part").mkdir(parents=True),
+        lambda p: (p.mkdir(), (p / "part").write_text("ours"), (p / ".git").mkdir()),
+        lambda p: p.write_text("years"),
+    ],
+)
+def test_what_somebody_else_put_there_is_never_replaced(put, tmp_path):
+    put(tmp_path / "set")
+    before = sorted(tmp_path.rglob("*"))
+    with (
+        pytest.raises(DataError, match=r"set: (holds other files|is a file).*; choose a new"),
+        whole_folder(tmp_path / "set", ours=PART),
+    ):
+        pytest.fail("there is no place for it")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_empty_folder_is_replaced(tmp_path):
+    (tmp_path / "set").mkdir()
+    with whole_folder(tmp_path / "set", ours=PART) as folder:
+        (folder / "part").write_text("new")
+    assert (tmp_path / "set" / "part").read_text() == "new"
+
+
+def test_a_folder_that_cannot_step_aside_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "part").write_text("old")
+    with pytest.raises(DataError, match="cannot be written"), whole_folder(Path(), ours=PART) as f:
+        (f / "part").write_text("new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["part"]
+
+
+def test_a_text_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "out.csv"
+    with whole_text(path) as file:
+        file.write("a\n")
+        assert not path.exists()
+    assert path.read_text() == "a\n"
+    with pytest.raises(UnicodeEncodeError), whole_text(path) as file:
+        print("half", "\ud800", file=file)
+    assert path.read_text() == "a\n"
+    assert [entry.name for entry in path.parent.iterdir()] == ["out.csv"]
+
+
+def test_a_text_that_cannot_be_written_says_so(tmp_path):
+    with pytest.raises(DataError, match="is a folder, where a file"), whole_text(tmp_path):
+        pass
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be written"), whole_text(tmp_path / "file" / "x"):
+        pass

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch_geometric.transforms import AddLaplacianEigenvectorPE, AddRandomWalkPE
 
+from lfds.config.registry import ENCODINGS
 from lfds.data import GraphSet, load_dataset
-from lfds.data.encodings import STRUCTURAL
 from lfds.data.encodings.structure import adjacencies, structural_features
 
 PEERS = {
@@ -47,7 +47,7 @@ def peer_seconds(graphs: GraphSet, kind: str) -> str:
     few = few[: min(len(few), 100)]
     items = few.to_pyg()
     theirs = seconds(lambda: [PEERS[kind](item) for item in items])
-    ours = seconds(lambda: structural_features(few, STRUCTURAL[kind]))
+    ours = seconds(lambda: structural_features(few, [ENCODINGS[kind].load()()]))
     return f"{theirs / ours:.1f}x"
 
 
@@ -68,7 +68,7 @@ def closeness(graphs: GraphSet, features: torch.Tensor) -> tuple[float, float]:
 
 
 def row(graphs: GraphSet, kind: str, workers: int) -> str:
-    encodings = STRUCTURAL[kind]
+    encodings = (ENCODINGS[kind].load()(),)
     found = []
     with tempfile.TemporaryDirectory() as folder:
         before = cpu_seconds()
@@ -90,9 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", default="data")
     parser.add_argument("--sets", nargs="+", default=["ENZYMES", "PROTEINS", "DD", "pc-graphs"])
-    parser.add_argument(
-        "--kinds", nargs="+", default=[kind for kind in STRUCTURAL if kind != "none"]
-    )
+    parser.add_argument("--kinds", nargs="+", default=list(ENCODINGS))
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(1)

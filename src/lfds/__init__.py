@@ -1,28 +1,40 @@
 """Global pooling of graphs and sets on latent fixed data structures."""
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from lfds.config.registry import STRUCTURES as _STRUCTURES
 
 if TYPE_CHECKING:
     from lfds import data, nn, testing
     from lfds.data import GraphSet, load_dataset
     from lfds.estimator import LFDSClassifier, LFDSRegressor, load
     from lfds.explain.atlas import atlas
-    from lfds.nn import (
-        STRUCTURES,
-        Array,
-        Image,
-        LatentGraph,
-        LearnedGraph,
-        LearnedSpectrum,
-        LFDSPool,
-        Loop,
-        Sequence,
-    )
+    from lfds.nn import STRUCTURES, LatentGraph, LFDSPool
+    from lfds.nn.structures.array import Array
+    from lfds.nn.structures.graph import Loop, Sequence
+    from lfds.nn.structures.image import Image
+    from lfds.nn.structures.learned import LearnedGraph
+    from lfds.nn.structures.spectrum import LearnedSpectrum
 
 __version__ = "0.1.0"
 
-__all__ = [
+_MODULES = ("data", "nn", "testing")
+_HOMES = {
+    "GraphSet": "lfds.data",
+    "LFDSClassifier": "lfds.estimator",
+    "LFDSPool": "lfds.nn",
+    "LFDSRegressor": "lfds.estimator",
+    "LatentGraph": "lfds.nn",
+    "STRUCTURES": "lfds.nn",
+    "atlas": "lfds.explain.atlas",
+    "load": "lfds.estimator",
+    "load_dataset": "lfds.data",
+    # The class of every structure: Image, Array, Loop, ...
+    **{entry.class_name: "lfds.nn" for entry in _STRUCTURES.values()},
+}
+
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "STRUCTURES",
     "Array",
     "GraphSet",
@@ -42,24 +54,15 @@ __all__ = [
     "nn",
     "testing",
 ]
-
-_MODULES = {"data", "nn", "testing"}
-_HOMES = {
-    "GraphSet": "lfds.data",
-    "LFDSClassifier": "lfds.estimator",
-    "LFDSRegressor": "lfds.estimator",
-    "atlas": "lfds.explain.atlas",
-    "load": "lfds.estimator",
-    "load_dataset": "lfds.data",
-}
+__all__ += (name for name in _HOMES if name not in __all__)
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     # torch takes a second to import; whoever only asks for help or a version does not wait for it.
     if name in _MODULES:
         return importlib.import_module(f"lfds.{name}")
-    if name in __all__:
-        return getattr(importlib.import_module(_HOMES.get(name, "lfds.nn")), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'lfds' has no attribute {name!r}; it offers {', '.join(__all__)}")
 
 

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 from lfds.cli import app
 from lfds.data import DataError
 from tests.data.graphs import SHARED, needs_shared, three_graphs
+from tests.data.readers.test_tu import FILES
+from tests.data.readers.test_tu_files import write_folder, write_zip
 from tests.data.server import serving
-from tests.data.test_tu import FILES
-from tests.data.test_tu_files import write_folder, write_zip
 
 
 def run(*arguments):

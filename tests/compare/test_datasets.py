@@ -6,7 +6,6 @@ import torch
 from lfds.compare.datasets import (
     check_classes,
     check_dealing,
-    content_of,
     encoding_for,
     load_sets,
     make_ready,
@@ -15,6 +14,7 @@ from lfds.config.comparison import make_spec
 from lfds.config.errors import SpecError
 from lfds.data.encodings import RWSE
 from lfds.data.errors import DataError
+from lfds.data.fingerprint import content_of
 from lfds.data.graphset import GraphSet
 from lfds.data.splits import stratified_folds
 from tests.compare.small import graphs, spec_for

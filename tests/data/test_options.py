@@ -6,8 +6,8 @@ from lfds.data.options import choice, whole_seed
 from lfds.data.readers.smiles import read_smiles
 from lfds.data.readers.tu import read_tu
 from lfds.data.splits import stratified_folds
-from tests.data.test_tu import FILES
-from tests.data.test_tu_files import write_folder
+from tests.data.readers.test_tu import FILES
+from tests.data.readers.test_tu_files import write_folder
 
 
 def test_the_nearest_word_is_offered():

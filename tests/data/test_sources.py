@@ -10,8 +10,8 @@ from lfds.data.datasets.prepare import prepare
 from lfds.data.readers.tu import read_tu
 from lfds.data.sources import places_of
 from tests.data.graphs import SHARED, needs_shared, three_graphs
-from tests.data.test_tu import FILES
-from tests.data.test_tu_files import write_folder, write_tar, write_zip
+from tests.data.readers.test_tu import FILES
+from tests.data.readers.test_tu_files import write_folder, write_tar, write_zip
 
 
 def test_a_dataset_is_found_by_name_in_any_form(tmp_path):

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.testing import assert_close
 
-from lfds.nn import REDUCTIONS, distribute, operator, shares
+from lfds.nn import REDUCTIONS, distribute, shares
+from lfds.nn.ops import distribute as operator
 from lfds.nn.projection import _distribute_plainly
 
 LOW_PRECISION = {torch.float16: 2e-3, torch.bfloat16: 2e-2}

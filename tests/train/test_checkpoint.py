@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from lfds.train.checkpoint import restore_checkpoint, save_checkpoint
-from tests.compare.test_training import make, trained, weights
+from tests.train.test_loop import make, trained, weights
 
 
 class StopNowError(Exception):

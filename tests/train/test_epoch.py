@@ -4,7 +4,7 @@ import torch
 from lfds.data.encodings.encoder import Encoder
 from lfds.train.epoch import batches, evaluate
 from tests.compare.small import graphs
-from tests.compare.test_training import trained
+from tests.train.test_loop import trained
 
 
 def test_evaluation_counts_each_graph_once_whatever_the_batches():

@@ -11,10 +11,11 @@ from lfds.cli.data import app as data_app
 from lfds.cli.estimator import evaluate, export, fit, predict
 from lfds.cli.explain import explain
 from lfds.cli.report import report
-from lfds.config.errors import DivergedError, SpecError
+from lfds.config.errors import SpecError
 from lfds.data.errors import DataError
 from lfds.explain.errors import ExplainError
 from lfds.results.errors import ResultsError
+from lfds.train.errors import DivergedError
 
 app = typer.Typer(
     name="lfds",

@@ -167,16 +167,9 @@ def _on_ray(address: str) -> "Engine":
 
 
 def _encoding(names: list[str]) -> Any:
-    from lfds.config.comparison import nearest
-    from lfds.data.encodings import STRUCTURAL
+    from lfds.config.encoding import encoding_from
 
-    if names == ["auto"]:
-        return "auto"
-    for name in names:
-        if name not in STRUCTURAL:
-            raise SpecError(f"no encoding is called {name!r}; {nearest(name, STRUCTURAL)}")
-    structure = [entry.model_dump() for name in names for entry in STRUCTURAL[name]]
-    return {"structure": structure}
+    return "auto" if names == ["auto"] else encoding_from(names)
 
 
 def network_options(settings: list[str]) -> dict[str, Any]:

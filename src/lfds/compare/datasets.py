@@ -1,8 +1,7 @@
 """From the names in a spec to saved graphs that every process can open, proved fit to be run."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import ceil, floor
 from pathlib import Path
 
@@ -12,11 +11,12 @@ from torch import Tensor
 
 from lfds.compare.given_splits import GivenSplits, has_own_folds
 from lfds.config.comparison import CompareSpec
+from lfds.config.encoding import EncodingSettings
 from lfds.config.errors import SpecError
 from lfds.data.datasets.catalog import BUILT_IN, TU_DATASETS
-from lfds.data.encodings import RWSE
-from lfds.data.encodings.encoder import EncodingSettings
+from lfds.data.encodings.automatic import automatic_encoding
 from lfds.data.encodings.structure import structural_features
+from lfds.data.fingerprint import content_of
 from lfds.data.graphset import GraphSet
 from lfds.data.sources import load_dataset, read_any
 from lfds.seeds import seed_for
@@ -110,12 +110,6 @@ def encoding_for(graphs: GraphSet, spec: CompareSpec) -> EncodingSettings:
     return automatic_encoding(graphs)
 
 
-def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
-    """Return labels and attributes, and random walks where the graphs have neither."""
-    known = graphs.labels.shape[1] + graphs.attributes.shape[1] > 0
-    return EncodingSettings(structure=() if known else (RWSE(),))
-
-
 def check_classes(graphs: GraphSet) -> None:
     """Raise a SpecError where a set has no classes to tell apart."""
     if not graphs.has_targets:
@@ -155,18 +149,6 @@ def check_dealing(graphs: GraphSet, spec: CompareSpec) -> None:
 
 def _class_counts(graphs: GraphSet) -> Tensor:
     return torch.bincount(graphs.y, minlength=graphs.num_classes)
-
-
-def content_of(graphs: GraphSet) -> str:
-    """Return the hash of everything a network could learn from."""
-    digest = hashlib.sha256(repr((graphs.name, graphs.classes, graphs.label_values)).encode())
-    for entry in fields(graphs):
-        value = getattr(graphs, entry.name)
-        # Coordinates are for drawing: no network sees them.
-        if isinstance(value, Tensor) and entry.name != "coordinates":
-            digest.update(f"{entry.name} {value.dtype} {tuple(value.shape)}".encode())
-            digest.update(np.ascontiguousarray(value.numpy()).data)
-    return digest.hexdigest()[:24]
 
 
 def _load(source: str, root: Path) -> GraphSet:

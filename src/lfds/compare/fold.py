@@ -13,10 +13,11 @@ from threadpoolctl import threadpool_limits
 from lfds.compare.memory import begin_peak
 from lfds.compare.protocol import RUNS, FoldContext, split_of
 from lfds.compare.task import FoldTask
-from lfds.config.errors import DivergedError, SpecError
+from lfds.config.errors import SpecError
 from lfds.data.graphset import GraphSet
 from lfds.results.record import Failure, Outcome
 from lfds.train.checkpoint import save_checkpoint
+from lfds.train.errors import DivergedError
 from lfds.train.loop import Training
 
 

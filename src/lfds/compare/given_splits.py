@@ -9,10 +9,10 @@ from pathlib import Path
 
 from lfds.config.comparison import CompareSpec
 from lfds.config.errors import SpecError
+from lfds.config.training import Protocol
 from lfds.data.datasets.catalog import BUILT_IN
 from lfds.data.graphset import GraphSet
 from lfds.data.splits import Split, read_splits, save_splits
-from lfds.results.record import Protocol
 
 SAME_GRAPHS: Mapping[str, str] = {"PROTEINS": "PROTEINS_full", "PROTEINS_full": "PROTEINS"}
 """Sets of the same graphs in the same order, which differ in their attributes alone."""

@@ -14,11 +14,12 @@ import torch
 
 from lfds.compare.given_splits import saved_splits
 from lfds.compare.task import FoldTask
+from lfds.config.training import Protocol
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
 from lfds.data.splits import Split, stratified_folds
 from lfds.nn import GraphNetwork
-from lfds.results.record import Curve, Outcome, Protocol
+from lfds.results.record import Curve, Outcome
 from lfds.seeds import seed_for
 from lfds.train.checkpoint import restore_checkpoint, save_checkpoint
 from lfds.train.epoch import evaluate

@@ -1,5 +1,6 @@
 """A whole comparison: what is there already is kept, the rest is run, and a table comes out."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +87,7 @@ def compare(
     with RecordStore.open(out) as store:
         ready = make_ready(spec, sets, out, given=given, workers=workers)
         # Records of other settings may be here as well: this says which ones the last run meant.
-        atomic_write(out / SPEC, spec.model_dump_json(indent=2).encode() + b"\n")
+        atomic_write(out / SPEC, json.dumps(spec.as_stored(), indent=2).encode() + b"\n")
         tasks = tasks_of(spec, ready)
         place = RunDirectory(out, patience)
         known = {task.key: record for task in tasks if (record := store.find(task.key))}

@@ -7,10 +7,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from lfds.compare.versions import versions
-from lfds.config.comparison import TrainingSettings
-from lfds.config.network import LEGACY_DEFAULTS
-from lfds.data.encodings.encoder import EncodingSettings
-from lfds.nn import NetworkSettings
+from lfds.config.encoding import EncodingSettings
+from lfds.config.network import NetworkSettings
+from lfds.config.training import TrainingSettings
 from lfds.results.record import Failure, Fold, Outcome, Record, key_of
 
 
@@ -25,19 +24,6 @@ class Candidate(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     training: TrainingSettings
     network: NetworkSettings
-
-
-def named_network(network: NetworkSettings) -> dict[str, Any]:
-    """The settings of a network, as records name them.
-
-    What came later, or is now otherwise by default, is named as before where it has no effect: the
-    same network keeps its name.
-    """
-    told = network.model_dump(mode="json")
-    if not network.structures:
-        told.update(readout="max", **LEGACY_DEFAULTS)
-    unsaid = [name for name, value in LEGACY_DEFAULTS.items() if told[name] == value]
-    return {name: value for name, value in told.items() if name not in unsaid}
 
 
 class FoldTask(BaseModel):
@@ -75,7 +61,7 @@ class FoldTask(BaseModel):
             # As it was before one could choose: such records keep their names.
             if candidate.training.keep == "best":
                 del named["training"]["keep"]
-            named["network"] = named_network(candidate.network)
+            named["network"] = candidate.network.as_recorded()
         return told
 
     @cached_property

@@ -1,6 +1,5 @@
-"""What a comparison consists of: frozen, checked at birth, and refusing what it does not know."""
+"""What a comparison consists of; unknown options are refused."""
 
-import difflib
 import json
 import tomllib
 from collections.abc import Mapping
@@ -9,57 +8,25 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
-    NonNegativeFloat,
     NonNegativeInt,
-    PositiveFloat,
     PositiveInt,
     ValidationError,
     model_validator,
 )
 
+from lfds.config.encoding import EncodingSettings
 from lfds.config.errors import SpecError
-from lfds.data.encodings import DeepWalk
-from lfds.data.encodings.encoder import EncodingSettings
-from lfds.nn import POOLINGS, NetworkSettings
-from lfds.nn.baselines.tgp_poolers import PREFIX
-from lfds.results.record import Protocol
-from lfds.train.schedule import Decay
+from lfds.config.messages import choose_from, one_line
+from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY, migrate_spec
+from lfds.config.network import NetworkSettings
+from lfds.config.presets import PRESETS
+from lfds.config.registry import POOLINGS, TGP_PREFIX
+from lfds.config.training import Protocol, TrainingSettings
 
 Value = bool | int | float | str
-Keep = Literal["best", "last"]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
-
-
-class TrainingSettings(BaseModel):
-    """How one model is fitted on one split.
-
-    Attributes:
-        epochs: Passes over the training graphs.
-        batch_size: Graphs of a batch, at most.
-        learning_rate: Of the first epoch.
-        final_learning_rate: Of the last epoch.
-        decay: How the one becomes the other.
-        weight_decay: Of Adam, decoupled from the gradient.
-        averaging: How much of the mean of the weights of earlier epochs is kept when an epoch is
-            judged (see :class:`lfds.train.ema.Averaged`); with 0 each epoch stands for
-            itself.
-        keep: Whose weights are kept: those of the epoch that is best on the watched graphs, or of
-            the last one. Where few graphs are watched, the best of many epochs is so by luck.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    epochs: PositiveInt = 100
-    batch_size: int = Field(default=32, ge=2)
-    learning_rate: PositiveFloat = 0.005
-    final_learning_rate: PositiveFloat = 0.0001
-    decay: Decay = "linear"
-    weight_decay: NonNegativeFloat = 0.0
-    averaging: float = Field(default=0.8, ge=0, lt=1)
-    keep: Keep = "best"
 
 
 def _one_or_many(value: object) -> object:
@@ -102,8 +69,8 @@ class CompareSpec(TrainingSettings):
     splits: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
     encoding: Literal["auto"] | EncodingSettings = "auto"
     network: Literal["default", "paper"] = "default"
-    options: dict[str, Value] = {}
-    grid: dict[str, Annotated[tuple[Value, ...], Field(min_length=1)]] = {}
+    options: dict[str, Value] = Field(default={})
+    grid: dict[str, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field(default={})
 
     @model_validator(mode="after")
     def _only_fair_chooses(self) -> Self:
@@ -123,8 +90,8 @@ class CompareSpec(TrainingSettings):
     @model_validator(mode="after")
     def _known(self) -> Self:
         for pool in self.pools:
-            if not (pool.startswith(PREFIX) or set(pool.split("+")) <= set(POOLINGS)):
-                raise ValueError(f"no pooling is called {pool!r}; {nearest(pool, POOLINGS)}")
+            if not (pool.startswith(TGP_PREFIX) or set(pool.split("+")) <= set(POOLINGS)):
+                raise ValueError(f"no pooling is called {pool!r}; {choose_from(pool, POOLINGS)}")
         for what, names in (("data", self.data), ("pools", self.pools)):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
@@ -157,8 +124,12 @@ class CompareSpec(TrainingSettings):
         for name in self.options:
             if name == "pool" or name not in NetworkSettings.model_fields:
                 known = {key: None for key in NetworkSettings.model_fields if key != "pool"}
-                raise ValueError(f"no network has the option {name!r}; {nearest(name, known)}")
+                raise ValueError(f"no network has the option {name!r}; {choose_from(name, known)}")
         return NetworkSettings.model_validate({**base(pool).model_dump(), **self.options})
+
+    def as_stored(self) -> dict[str, Any]:
+        """The spec as ``spec.json`` holds it."""
+        return {VERSION_KEY: SCHEMA_VERSION, **self.model_dump(mode="json")}
 
     @property
     def training(self) -> TrainingSettings:
@@ -171,23 +142,6 @@ class CompareSpec(TrainingSettings):
         return tuple(range(self.seed, self.seed + self.seeds))
 
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "default": {},
-    "paper": {
-        "network": "paper",
-        "protocol": "paper",
-        # The paper does not say how large the coordinates of the embedding are. Those that gensim
-        # leaves drown all else; a tenth of them does not (docs/results.md).
-        "encoding": EncodingSettings(structure=(DeepWalk(scale=0.1),)),
-        # The paper names both ends of the learning rate, and not the way between them. This one was
-        # chosen when the head had no norms, which learned more where the rate is low for longer.
-        "decay": "exponential",
-        "averaging": 0.0,
-    },
-}
-"""Where a run starts from; whatever is named beside a preset overrules it."""
-
-
 def _plain(pool: str) -> NetworkSettings:
     return NetworkSettings.model_validate({"pool": pool})
 
@@ -197,7 +151,7 @@ def make_spec(options: Mapping[str, Any]) -> CompareSpec:
     given = dict(options)
     preset = given.pop("preset", "default")
     if preset not in PRESETS:
-        raise SpecError(f"no preset is called {preset!r}; {nearest(str(preset), PRESETS)}")
+        raise SpecError(f"no preset is called {preset!r}; {choose_from(str(preset), PRESETS)}")
     try:
         return CompareSpec.model_validate({**PRESETS[preset], **given})
     except ValidationError as error:
@@ -212,30 +166,12 @@ def read_options(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise SpecError(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise SpecError(f"{path}: is no {kind} ({error})") from error
+        raise SpecError(f"{path}: invalid {kind}: {error}") from error
     if not isinstance(options, dict):
         raise SpecError(f"{path}: needs options by name, not {type(options).__name__}")
-    return options
-
-
-def nearest(name: str, known: Mapping[str, Any]) -> str:
-    """Return what to say of a name nobody knows: the nearest one, and all there are."""
-    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}choose from {', '.join(known)}"
-
-
-def one_line(error: ValidationError, known: Mapping[str, Any]) -> str:
-    """Return what is wrong with some settings; ``known`` are the names there are."""
-    errors = error.errors(include_url=False)
-    # A value that may be meant in several ways fails in each: tell where it came furthest.
-    ways = [way for way in errors if way["loc"][:1] == errors[0]["loc"][:1]]
-    first = max(ways, key=lambda way: (len(way["loc"]), way["type"] == "value_error"))
-    where = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
-        return f"no option is called {where!r}; {nearest(where, known)}"
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "value_error":  # our own words, which name the value
-        named = not where or message.startswith(f"{where} ")
-        return message if named else f"{where}: {message}"
-    return f"{where}: {message}, not {first['input']!r}"
+    if kind == "TOML":
+        return options
+    try:
+        return migrate_spec(options, NetworkSettings, TrainingSettings)
+    except ValueError as error:
+        raise SpecError(f"{path}: {error}") from error

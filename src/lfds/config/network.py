@@ -1,80 +1,99 @@
-"""All that is chosen about a network before it sees data."""
+"""What a network is made of, as settings."""
 
-import difflib
 from collections.abc import Mapping
 from math import isqrt
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from lfds.nn.baselines.tgp_poolers import PREFIX, check_pooler
-
-LEGACY_DEFAULTS: Mapping[str, Any] = MappingProxyType({"node_norm": False, "pooled_layers": "last"})
-"""Settings of latent structures that came later, and what went without saying before."""
-
-LATENT = ("image", "array", "sequence", "loop", "learned-spatial", "learned-spectral")
-"""Poolings on a latent structure; several of them, joined by ``+``, are used side by side."""
-
-POOLS = (
-    "max",
-    "mean",
-    "sum",
-    "max+mean",
-    "attention",
-    "sort",
-    "diff",
-    "topk",
-    "sag",
-    "set-transformer",
-    "gmt",
-    *LATENT,
-)
+from lfds.config.messages import did_you_mean
+from lfds.config.migrations import added, fill_legacy_defaults, without_legacy_defaults
+from lfds.config.registry import POOLINGS, STRUCTURES, TGP_PREFIX, Entry, structures_in
 
 Count = Annotated[int, Field(ge=1)]
 Probability = Annotated[float, Field(ge=0, lt=1)]
+Weight = Annotated[float, Field(ge=0)]
 
 
-class NetworkSettings(BaseModel):
-    """What a :class:`lfds.nn.GraphNetwork` is made of.
-
-    The defaults are ours, by measurement; :meth:`paper` is what the paper says. Options of
-    poolings other than ``pool`` are without effect.
+class LayerSettings(BaseModel):
+    """The options of :class:`lfds.LFDSPool`, which takes each of them under the same name.
 
     Attributes:
-        pool: The pooling, by its name in ``lfds.nn.POOLINGS``, or several latent structures side by
-            side, as in ``loop+image``, or ``tgp:`` and the name of a pooler of
+        anchors: Where the anchors of the slots come from.
+        reduction: How a slot combines what it receives.
+        depth: Number of latent layers.
+        slot_dropout: Probability that a slot is dropped in training.
+        blend: Whether the maxima of the graph are added to all slots.
+        counts: Whether every slot gets the logarithm of its mass as a feature.
+        readout: What is taken over the slots after each latent layer.
+        node_norm: Whether nodes are normalized before they are distributed over the slots.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    anchors: Literal["fixed", "generated", "mixture"] = "fixed"
+    reduction: Literal["sum", "mean", "mass"] = "mean"
+    slot_dropout: Probability = 0.0
+    blend: bool = False
+    counts: bool = True
+    readout: Literal["max", "max+mean", "max+weighted"] = "max+weighted"
+    node_norm: Annotated[bool, added(before=False, since=1)] = True
+    depth: Count = 2
+
+    @classmethod
+    def layer_fields(cls) -> tuple[str, ...]:
+        """The names of the options of the layer."""
+        return tuple(LayerSettings.model_fields)
+
+    def layer_options(self) -> dict[str, Any]:
+        """The options of the layer, as keyword arguments."""
+        return {name: getattr(self, name) for name in self.layer_fields()}
+
+
+PAPER_LAYER: Mapping[str, Any] = {
+    "reduction": "sum",
+    "counts": False,
+    "slot_dropout": 0.4,
+    "blend": True,
+    "readout": "max",
+    "node_norm": False,
+}
+"""The options of the layer as the paper has them; what is not named is as by default."""
+
+PAPER_SLOTS = 64
+DEFAULT_SLOTS = 16
+
+
+class NetworkSettings(LayerSettings):
+    """What a :class:`lfds.nn.GraphNetwork` is made of.
+
+    The defaults were chosen by measurement; :meth:`paper` is what the paper says. Options of
+    poolings other than ``pool`` have no effect.
+
+    Attributes:
+        pool: The pooling, by its name in ``lfds.config.registry``, or several latent structures
+            side by side, as in ``loop+image``, or ``tgp:`` and the name of a pooler of
             torch-geometric-pool, where that is installed.
         width: Width of the layers of the base.
         layers: Number of layers of the base.
-        node_dropout: Probability of a node to be silenced after a layer.
+        node_dropout: Probability that a node is dropped after a layer.
         head_width: Width of the two hidden layers of the head.
         head_dropout: Dropout in the head.
-        head_norm: Whether the head norms its hidden layers over the batch.
+        head_norm: Whether the head has batch normalization.
         slots: Number of slots of a latent structure; a square number for ``image``.
-        anchors: Where the anchors of the slots come from.
-        reduction: How a slot takes up what it is given.
-        slot_dropout: Probability of a slot to be silenced.
-        blend: Whether the maxima of the graph are added to all slots.
-        counts: Whether slots are told how much they received.
-        readout: What is taken over the slots after each latent layer.
-        node_norm: Whether nodes are normed before they are shared out over the slots.
-        pooled_layers: Which layers of the base are shared out over slots: the ``last``, or ``all``,
-            mixed into one by learned weights.
-        depth: Number of latent layers.
+        pooled_layers: Which layers of the base are distributed over the slots: the ``last``, or
+            ``all``, mapped to the slots' width by a learned linear map.
         normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
         orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
-        clusters: Number of clusters of ``diff``, and of poolers of ``tgp`` that want to be told.
+        clusters: Number of clusters of ``diff``, and of poolers of ``tgp`` that take one.
         link_weight: Weight of the link loss of ``diff``.
         entropy_weight: Weight of the entropy loss of ``diff``.
-        ratio: Part of the nodes that ``topk`` and ``sag`` keep, and poolers of ``tgp`` that want
-            to be told.
+        ratio: Part of the nodes that ``topk`` and ``sag`` keep, and poolers of ``tgp`` that take
+            one.
         sorted_nodes: Number of nodes that ``sort`` keeps.
         heads: Number of attention heads of ``set-transformer`` and ``gmt``.
         seeds: Number of vectors that ``gmt`` pools a graph to before the last one.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     pool: str
     width: Count = 64
@@ -83,21 +102,13 @@ class NetworkSettings(BaseModel):
     head_width: Count = 64
     head_dropout: Probability = 0.5
     head_norm: bool = True
-    slots: Annotated[int, Field(ge=2)] = 16
-    anchors: Literal["fixed", "generated", "mixture"] = "fixed"
-    reduction: Literal["sum", "mean", "mass"] = "mean"
-    slot_dropout: Probability = 0.0
-    blend: bool = False
-    counts: bool = True
-    readout: Literal["max", "max+mean", "max+weighted"] = "max+weighted"
-    node_norm: bool = True
-    pooled_layers: Literal["last", "all"] = "all"
-    depth: Count = 2
+    slots: Annotated[int, Field(ge=2)] = DEFAULT_SLOTS
+    pooled_layers: Annotated[Literal["last", "all"], added(before="last", since=1)] = "all"
     normalized_adjacency: bool = True
-    orthonormality: Annotated[float, Field(ge=0)] = 1.0
+    orthonormality: Weight = 1.0
     clusters: Annotated[int, Field(ge=2)] = 64
-    link_weight: Annotated[float, Field(ge=0)] = 1.0
-    entropy_weight: Annotated[float, Field(ge=0)] = 1.0
+    link_weight: Weight = 1.0
+    entropy_weight: Weight = 1.0
     ratio: Annotated[float, Field(gt=0, le=1)] = 0.5
     sorted_nodes: Annotated[int, Field(ge=10)] = 30
     heads: Count = 4
@@ -107,49 +118,51 @@ class NetworkSettings(BaseModel):
     def paper(cls, pool: str) -> "NetworkSettings":
         """The network of the paper, to the letter where it says something.
 
-        It says neither how wide the head is nor whether it has norms, as all other layers have.
-        Two layers of dropout leave too little of 64 values, and without norms too little is learned
-        through them; with both ENZYMES comes near its Table 1 (``docs/results.md``).
+        It says neither how wide the head is nor whether it has batch normalization, as all other
+        layers have. Two layers of dropout leave too little of 64 values, and without batch
+        normalization too little is learned through them; with both, ENZYMES comes near its Table 1.
         """
-        told = {
+        options = {
+            **PAPER_LAYER,
             "pool": pool,
             "head_width": 256,
-            "head_norm": True,
-            "slots": 64,
-            "reduction": "sum",
-            "counts": False,
-            "slot_dropout": 0.4,
-            "blend": True,
-            "readout": "max",
-            "node_norm": False,
+            "slots": PAPER_SLOTS,
             "pooled_layers": "last",
             "normalized_adjacency": False,
         }
-        return cls.model_validate(told)
+        return cls.model_validate(options)
+
+    def as_recorded(self) -> dict[str, Any]:
+        """The settings as records name them; the same network always has the same names.
+
+        What has no effect on a baseline is named as before it could be chosen.
+        """
+        named = self.model_dump(mode="json")
+        if not self.structures:
+            named = {**fill_legacy_defaults(NetworkSettings, {}), "readout": "max"} | {
+                name: value for name, value in named.items() if name not in IDLE_IN_BASELINES
+            }
+        return without_legacy_defaults(NetworkSettings, named)
 
     @property
     def structures(self) -> tuple[str, ...]:
         """The names of the latent structures; none for another pooling."""
-        parts = tuple(self.pool.split("+"))
-        return parts if set(parts) <= set(LATENT) else ()
+        return structures_in(self.pool)
 
     @field_validator("pool", mode="before")
     @classmethod
     def _known(cls, pool: Any) -> Any:
-        if str(pool).startswith(PREFIX):
-            check_pooler(str(pool).removeprefix(PREFIX))
-        elif pool not in POOLS:
+        if str(pool).startswith(TGP_PREFIX):
+            check = Entry("lfds.nn.baselines.tgp_poolers:check_pooler", "").load()
+            check(str(pool).removeprefix(TGP_PREFIX))
+        elif pool not in POOLINGS:
             check_joined(str(pool))
         return pool
 
     @model_validator(mode="after")
     def _fits(self) -> "NetworkSettings":
-        side = isqrt(self.slots)
-        if "image" in self.structures and side**2 != self.slots:
-            raise ValueError(
-                f"slots of an image must be a square number, got {self.slots}; "
-                f"use {max(side, 2) ** 2} or {(side + 1) ** 2}"
-            )
+        for name in self.structures:
+            check_slots(name, self.slots)
         if self.pool in ("set-transformer", "gmt") and self.width % self.heads:
             raise ValueError(
                 f"width must be a multiple of heads, got {self.width} and {self.heads}; "
@@ -158,18 +171,39 @@ class NetworkSettings(BaseModel):
         return self
 
 
+IDLE_IN_BASELINES = (
+    "readout",
+    *(name for name in fill_legacy_defaults(NetworkSettings, {})),
+)
+"""Settings without effect on baselines, and named by their records as before there was a choice."""
+
+
+def recorded_network(stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings of a recorded network, with what was in effect where it is silent."""
+    return fill_legacy_defaults(NetworkSettings, stored) if "slots" in stored else stored
+
+
+def check_slots(structure: str, slots: int) -> None:
+    """A structure that is a square needs a square number of slots."""
+    side = isqrt(slots)
+    if STRUCTURES[structure].square and side**2 != slots:
+        raise ValueError(
+            f"slots of {structure!r} must be a square number, got {slots}; "
+            f"use {max(side, 2) ** 2} or {(side + 1) ** 2}"
+        )
+
+
 def check_joined(pool: str) -> None:
     """What is joined by ``+`` must be latent structures, each once."""
     parts = pool.split("+")
-    unknown = next((part for part in parts if part not in LATENT), None)
-    if unknown in POOLS or str(unknown).startswith(PREFIX):
+    unknown = next((part for part in parts if part not in STRUCTURES), None)
+    if unknown in POOLINGS or str(unknown).startswith(TGP_PREFIX):
         raise ValueError(
-            f"only latent structures are joined by '+' ({', '.join(LATENT)}), got {pool!r}"
+            f"only latent structures are joined by '+' ({', '.join(STRUCTURES)}), got {pool!r}"
         )
     if unknown is not None:
-        near = difflib.get_close_matches(unknown, POOLS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        choice = f"{', '.join(POOLS)}, {PREFIX}NAME"
+        choice = f"{', '.join(POOLINGS)}, {TGP_PREFIX}NAME"
+        hint = did_you_mean(unknown, POOLINGS)
         raise ValueError(f"pool must be one of {choice}, got {unknown!r}{hint}")
     if len(set(parts)) < len(parts):
         raise ValueError(f"pool names a structure twice, got {pool!r}; once is enough")

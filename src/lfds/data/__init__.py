@@ -4,8 +4,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lfds.config.encoding import EncodingSettings
     from lfds.data.batch import Batch
-    from lfds.data.encodings.encoder import Encoder, EncodingSettings
+    from lfds.data.encodings.encoder import Encoder
     from lfds.data.errors import DataError
     from lfds.data.graphset import GraphSet
     from lfds.data.sources import load_dataset, read_any
@@ -29,7 +30,7 @@ _HOMES = {
     "Batch": "lfds.data.batch",
     "DataError": "lfds.data.errors",
     "Encoder": "lfds.data.encodings.encoder",
-    "EncodingSettings": "lfds.data.encodings.encoder",
+    "EncodingSettings": "lfds.config.encoding",
     "GraphSet": "lfds.data.graphset",
     "Split": "lfds.data.splits",
     "load_dataset": "lfds.data.sources",

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from lfds.config.comparison import CompareSpec, TrainingSettings
+from lfds.config.comparison import CompareSpec
+from lfds.config.training import TrainingSettings
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
@@ -167,7 +168,7 @@ class GraphEstimator(BaseEstimator, ABC):
         card = ModelCard(
             parameters=self._options(),
             network=self.network_.settings,
-            features=self.network_.features,
+            features=self.network_.in_channels,
             meaning=self.meaning_,
             training_data=self.training_data_,
             history=self.history_,

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lfds.config.network import LEGACY_DEFAULTS
+from lfds.config.migrations import legacy_defaults
+from lfds.config.network import NetworkSettings
 from lfds.data.errors import DataError
 from lfds.estimator.model_card import ModelCard
 
@@ -47,7 +48,11 @@ def _spelt_out(model: Any) -> Any:
     """A card with what went without saying before it could be chosen."""
     if not isinstance(model, dict) or not isinstance(model.get("network"), dict):
         return model
-    later = {name: value for name, value in LEGACY_DEFAULTS.items() if name not in model["network"]}
+    later = {
+        name: value
+        for name, value in legacy_defaults(NetworkSettings).items()
+        if name not in model["network"]
+    }
     told = {**model, "network": {**later, **model["network"]}}
     parameters = model.get("parameters")
     chosen = parameters.get("options") if isinstance(parameters, dict) else None

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lfds.config.comparison import TrainingSettings
-from lfds.config.errors import DivergedError
-from lfds.data.encodings.encoder import Encoder, EncodingSettings
+from lfds.config.encoding import EncodingSettings
+from lfds.config.training import TrainingSettings
+from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
 from lfds.estimator.predictor import run
 from lfds.estimator.progress_bar import epochs_shown
@@ -20,6 +20,7 @@ from lfds.estimator.validation_split import inner_parts
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.seeds import seed_for
 from lfds.train.epoch import batches, train_pass
+from lfds.train.errors import DivergedError
 from lfds.train.loop import Progress, Training
 from lfds.train.memory_limit import build_network, room_told
 from lfds.train.objective import Objective

@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from lfds import __version__
-from lfds.compare.datasets import content_of
+from lfds.data.fingerprint import content_of
 from lfds.data.graphset import GraphSet
 from lfds.estimator.options import Options
 from lfds.estimator.output_decoding import Meaning

@@ -144,7 +144,7 @@ class PlainModel(nn.Module):
         means, scales = encoder.attribute_scales
         self.shift = nn.Buffer(torch.tensor(means, dtype=torch.float64))
         self.scale = nn.Buffer(torch.tensor(scales, dtype=torch.float64))
-        structure = network.features - sum(map(len, self.values)) - len(means)
+        structure = network.in_channels - sum(map(len, self.values)) - len(means)
         tables = (
             ("labels", len(self.values), torch.int64),
             ("attributes", len(means), torch.float32),

@@ -19,8 +19,8 @@ from pydantic import (
     ValidationError,
 )
 
+from lfds.config.encoding import EncodingSettings
 from lfds.config.errors import SpecError
-from lfds.data.encodings.encoder import EncodingSettings
 from lfds.estimator.output_decoding import Label
 
 

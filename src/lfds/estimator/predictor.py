@@ -26,7 +26,7 @@ def predict(
         graphs: Any number, mapped from disk if need be.
         workers: Processes that compute structural encodings.
     """
-    found = [torch.empty(0, network.classes)]
+    found = [torch.empty(0, network.out_channels)]
     for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
         found.append(run(network, encoder.transform(graphs[piece], workers=workers)))
     return torch.cat(found)
@@ -41,7 +41,7 @@ def run(network: GraphNetwork, encoded: GraphSet) -> Tensor:
         if said.isfinite().all():
             return said
         # The ordinary way tells what went wrong.
-    found = [torch.empty(0, network.classes)]
+    found = [torch.empty(0, network.out_channels)]
     with torch.inference_mode():
         for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
             part = graphs.run(rows)

@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from torch import Tensor
 
-from lfds.config.comparison import TrainingSettings
+from lfds.config.training import TrainingSettings
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import GraphEstimator

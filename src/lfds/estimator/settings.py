@@ -5,14 +5,15 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lfds.compare.datasets import automatic_encoding
-from lfds.config.comparison import TrainingSettings, nearest, one_line
+from lfds.config.encoding import EncodingSettings, encoding_from
 from lfds.config.errors import SpecError
-from lfds.data.encodings import STRUCTURAL
-from lfds.data.encodings.encoder import EncodingSettings
+from lfds.config.messages import choose_from, one_line
+from lfds.config.network import NetworkSettings
+from lfds.config.registry import STRUCTURES
+from lfds.config.training import TrainingSettings
+from lfds.data.encodings.automatic import automatic_encoding
 from lfds.data.graphset import GraphSet
 from lfds.estimator.options import Options
-from lfds.nn import STRUCTURES, NetworkSettings
 
 _Settings = TypeVar("_Settings", bound=BaseModel)
 Encoding = str | Sequence[str] | EncodingSettings
@@ -28,7 +29,7 @@ def network_settings(asked: Options, usual: Mapping[str, Any] | None = None) -> 
     names = [asked.structure] if isinstance(asked.structure, str) else asked.structure
     for name in names:
         if name not in STRUCTURES:
-            raise SpecError(f"no structure is called {name!r}; {nearest(name, STRUCTURES)}")
+            raise SpecError(f"no structure is called {name!r}; {choose_from(name, STRUCTURES)}")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise SpecError(f"structure: names {twice!r} twice; once is enough")
@@ -68,14 +69,7 @@ def encoding_settings(encoding: Encoding, graphs: GraphSet) -> EncodingSettings:
     names = [encoding] if isinstance(encoding, str) else list(encoding)
     if names == ["auto"]:
         return automatic_encoding(graphs)
-    if "auto" in names:
-        raise SpecError("encoding: 'auto' stands alone; leave it out of the list")
-    for name in names:
-        if name not in STRUCTURAL:
-            known = {"auto": (), **STRUCTURAL}
-            raise SpecError(f"no encoding is called {name!r}; {nearest(str(name), known)}")
-    structure = [one.model_dump() for name in names for one in STRUCTURAL[name]]
-    return EncodingSettings.model_validate({"structure": structure})
+    return encoding_from(names)
 
 
 def _made(kind: type[_Settings], told: Mapping[str, Any]) -> _Settings:

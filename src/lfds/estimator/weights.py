@@ -8,6 +8,7 @@ from safetensors.torch import load as tensors_from
 from safetensors.torch import save as tensors_to
 from torch import Size, Tensor
 
+from lfds.config.migrations import migrate_weights
 from lfds.estimator.card_file import unsound
 from lfds.estimator.model_card import ModelCard
 from lfds.nn import GraphNetwork
@@ -33,6 +34,7 @@ def network_from(content: bytes, card: ModelCard, source: Path) -> GraphNetwork:
         weights: dict[str, Tensor] = tensors_from(content)
     except SafetensorError as error:
         raise unsound(source, str(error)) from error
+    weights = _migrated(weights, card)
     _check_sizes(weights, card, source)
     for name, value in weights.items():
         if not bool(value.isfinite().all()):
@@ -40,6 +42,13 @@ def network_from(content: bytes, card: ModelCard, source: Path) -> GraphNetwork:
     network = GraphNetwork(card.features, card.meaning.outputs, card.network)
     network.load_state_dict(weights)
     return network
+
+
+def _migrated(weights: dict[str, Tensor], card: ModelCard) -> dict[str, Tensor]:
+    """The tensors under today's names."""
+    names = migrate_weights(weights, _sizes_of(card))
+    moved = {name: weights[old] for name, old in names.items() if old in weights}
+    return {**{name: weights[name] for name in weights.keys() - set(names.values())}, **moved}
 
 
 def _check_sizes(weights: dict[str, Tensor], card: ModelCard, source: Path) -> None:

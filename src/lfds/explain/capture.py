@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lfds.data.batch import Batch
 from lfds.explain.errors import ExplainError
-from lfds.nn import Edges, GraphNetwork, LFDSPool
+from lfds.nn import STRUCTURES, Edges, GraphNetwork, LFDSPool
 
 Handed = dict[LFDSPool, tuple[Tensor, Tensor]]
 
@@ -36,8 +36,7 @@ def latent_pools(network: GraphNetwork) -> list[LFDSPool]:
     if not pools:
         raise ExplainError(
             f"an atlas needs a model with a latent structure, but this one pools by "
-            f"{network.settings.pool!r}; fit one with loop, image, array, sequence, "
-            f"learned-spatial or learned-spectral"
+            f"{network.settings.pool!r}; fit one with {', '.join(STRUCTURES)}"
         )
     return pools
 

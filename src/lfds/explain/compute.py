@@ -15,7 +15,7 @@ from lfds.explain.record import AtlasNumbers, Floats, GraphView, PoolView, Whole
 from lfds.explain.structures import draw
 from lfds.nn import GraphNetwork, LFDSPool
 from lfds.nn.ops.ragged import runs_of_nodes
-from lfds.nn.pool import SlotReadout
+from lfds.nn.slot_modules import SlotReadout
 
 # In words, what a readout takes of all slots beside their maxima.
 BESIDE: Mapping[SlotReadout, str] = {

@@ -39,13 +39,13 @@ class Drawing:
     basis: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
 
-def draw_grid(height: int, width: int) -> Drawing:
+def draw_grid(height: int, width: int, name: str) -> Drawing:
     """Row after row, the first at the top."""
     row, column = np.divmod(np.arange(height * width), width)
     longest = max(height, width)
     places = np.stack([2 * column - width + 1, height - 1 - 2 * row], axis=1) / longest
     return Drawing(
-        f"Image of {height} x {width} slots",
+        f"{name} of {height} x {width} slots",
         places,
         0.95 / longest,
         places,
@@ -53,7 +53,7 @@ def draw_grid(height: int, width: int) -> Drawing:
     )
 
 
-def draw_circle(num_slots: int) -> Drawing:
+def draw_circle(num_slots: int, name: str) -> Drawing:
     """Sectors of a ring, from the top, with the hands of a clock."""
     angle = 2 * np.pi * np.arange(num_slots) / num_slots
     half = np.pi / num_slots * 0.93
@@ -61,7 +61,7 @@ def draw_circle(num_slots: int) -> Drawing:
     outer = [_around(angle + turn) for turn in arc]
     inner = [0.64 * _around(angle + turn) for turn in arc[::-1]]
     return Drawing(
-        f"Loop of {num_slots} slots",
+        f"{name} of {num_slots} slots",
         0.84 * _around(angle),
         float(min(0.84 * np.sin(half), 0.17)),
         0.55 * _around(angle),
@@ -118,13 +118,13 @@ def draw_graph(adjacency: Floats, name: str) -> Drawing:
     )
 
 
-def draw_basis(basis: Floats) -> Drawing:
+def draw_basis(basis: Floats, name: str) -> Drawing:
     """Slots from top to bottom, and beside each what it is in every frequency."""
     num_slots = len(basis)
     height = (np.arange(num_slots) + 0.5) * 2 / num_slots
     places = np.stack([np.full(num_slots, -0.93), 1 - height], axis=1)
     return Drawing(
-        f"Spectrum of {num_slots} slots",
+        f"{name} of {num_slots} slots",
         places,
         0.9 / num_slots,
         places - np.array([0.12, 0]),

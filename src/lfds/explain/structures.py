@@ -1,4 +1,4 @@
-"""From a structure to its drawing: every structure is drawn as what it is."""
+"""From the sketch of a structure to its drawing."""
 
 import numpy as np
 
@@ -10,36 +10,23 @@ from lfds.explain.drawing import (
     draw_grid,
     draw_line,
 )
-from lfds.nn import (
-    Array,
-    GraphStructure,
-    Image,
-    LearnedGraph,
-    LearnedSpectrum,
-    Loop,
-    Sequence,
-    Structure,
-)
+from lfds.nn import Structure
 
 
 def draw(structure: Structure) -> Drawing:
-    """Return the drawing of a structure; slots of an unknown kind stand in line."""
-    match structure:
-        case Image():
-            return draw_grid(structure.height, structure.width)
-        case Loop():
-            return draw_circle(structure.num_slots)
-        case Sequence():
-            return draw_line(structure.num_slots, "Sequence", boxes=False)
-        case Array():
-            return draw_line(structure.num_slots, "Array", boxes=True)
-        case LearnedSpectrum():
-            return draw_basis(_plain(structure.basis))
-        case GraphStructure():
-            name = "Learned graph" if isinstance(structure, LearnedGraph) else "Graph"
-            return draw_graph(_plain(structure.adjacency), name)
-    return draw_line(structure.num_slots, type(structure).__name__, boxes=False)
-
-
-def _plain(matrix: object) -> np.ndarray:
-    return np.asarray(matrix.detach().cpu().double().numpy())  # type: ignore[attr-defined]
+    """Return the drawing of a structure."""
+    sketch, num_slots = structure.sketch(), structure.num_slots
+    matrix = np.zeros((0, 0))
+    if sketch.matrix is not None:
+        matrix = np.asarray(sketch.matrix.detach().cpu().double().numpy())
+    match sketch.layout:
+        case "grid":
+            return draw_grid(*sketch.size, sketch.name)
+        case "circle":
+            return draw_circle(num_slots, sketch.name)
+        case "line" | "boxes":
+            return draw_line(num_slots, sketch.name, boxes=sketch.layout == "boxes")
+        case "graph":
+            return draw_graph(matrix, sketch.name)
+        case "basis":
+            return draw_basis(matrix, sketch.name)

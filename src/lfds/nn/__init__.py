@@ -1,25 +1,22 @@
 """The pooling layer, what it is made of, and the network that poolings are compared in."""
 
+from typing import Any
+
 from lfds.config.network import NetworkSettings
+from lfds.config.registry import POOLINGS
+from lfds.nn import structures
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors, GeneratedAnchors, MixtureAnchors
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.input_checks import check_batch
 from lfds.nn.models.network import GraphNetwork
-from lfds.nn.models.poolings import POOLINGS
 from lfds.nn.ops.edges import Edges
 from lfds.nn.pool import LFDSPool, penalty
 from lfds.nn.projection import REDUCTIONS, distribute, shares
 from lfds.nn.structures import (
     STRUCTURES,
-    Array,
     GraphStructure,
-    Image,
     LatentGraph,
     LatentLayer,
-    LearnedGraph,
-    LearnedSpectrum,
-    Loop,
-    Sequence,
     Structure,
     Symmetry,
 )
@@ -30,23 +27,17 @@ __all__ = [
     "REDUCTIONS",
     "STRUCTURES",
     "Anchors",
-    "Array",
     "Edges",
     "FixedAnchors",
     "GeneratedAnchors",
     "GraphNetwork",
     "GraphPooling",
     "GraphStructure",
-    "Image",
     "LFDSPool",
     "LatentGraph",
     "LatentLayer",
-    "LearnedGraph",
-    "LearnedSpectrum",
-    "Loop",
     "MixtureAnchors",
     "NetworkSettings",
-    "Sequence",
     "Structure",
     "Symmetry",
     "check_batch",
@@ -54,3 +45,11 @@ __all__ = [
     "penalty",
     "shares",
 ]
+__all__ += (structure.__name__ for structure in STRUCTURES.values())
+
+
+def __getattr__(name: str) -> Any:
+    # The classes of all structures: Image, Loop, ...
+    if name in structures.__all__:
+        return getattr(structures, name)
+    raise AttributeError(f"module 'lfds.nn' has no attribute {name!r}")

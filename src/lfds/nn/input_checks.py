@@ -11,11 +11,13 @@ Whoever wants everything checked on any device calls :func:`check_batch`.
 
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from lfds.config.messages import did_you_mean
 from lfds.nn.accel.dispatch import autocasts, values_may_be_read
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -44,6 +46,15 @@ def check_number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} must be a number, got {value!r}")
     return float(value)
+
+
+def check_choice(name: str, value: object, known: Iterable[str]) -> None:
+    """``value`` is one of the names there are."""
+    known = tuple(known)
+    if value not in known:
+        raise ValueError(
+            f"{name} must be one of {', '.join(known)}, got {value!r}{did_you_mean(value, known)}"
+        )
 
 
 def check_flag(name: str, value: Any) -> bool:
@@ -90,7 +101,7 @@ def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
     if x.shape[1] != channels:
         raise ValueError(
             f"x must have {channels} channels, got {x.shape[1]} (shape {list(x.shape)}); "
-            f"build the pooling with channels={x.shape[1]} or project x to {channels}"
+            f"build the pooling with in_channels={x.shape[1]} or project x to {channels}"
         )
 
 

@@ -1,24 +1,37 @@
 """The pooling layer: nodes on a structure, the structure through its network, one vector out."""
 
-import difflib
 from collections.abc import Iterator, Sequence
-from typing import Literal, final, get_args
+from typing import Any, Self, final, get_args
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch_geometric.nn.aggr import Aggregation
 
+from lfds.config.network import DEFAULT_SLOTS, PAPER_LAYER, PAPER_SLOTS, NetworkSettings
 from lfds.nn.accel.dispatch import autocasts, values_may_be_read
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors
-from lfds.nn.input_checks import check_count, check_features, check_flag, check_spread
+from lfds.nn.input_checks import (
+    check_choice,
+    check_count,
+    check_features,
+    check_flag,
+    check_spread,
+)
+from lfds.nn.latent import run_latent, width_of
 from lfds.nn.ops.ragged import Ragged, ragged
 from lfds.nn.ops.segment import ragged_max, slot_max
 from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
-from lfds.nn.slot_modules import MaxBlend, NodeNorm, SlotCounts, SlotDropout, SlotWeights
+from lfds.nn.slot_modules import (
+    MaxBlend,
+    NodeNorm,
+    SlotCounts,
+    SlotDropout,
+    SlotReadout,
+    SlotWeights,
+)
 from lfds.nn.structures import STRUCTURES, Structure
 
-SlotReadout = Literal["max", "max+mean", "max+weighted"]
 READOUTS: tuple[SlotReadout, ...] = get_args(SlotReadout)
 
 
@@ -26,98 +39,148 @@ READOUTS: tuple[SlotReadout, ...] = get_args(SlotReadout)
 class LFDSPool(Aggregation):
     r"""Pool the nodes of every graph, or of any set, on a latent fixed data structure.
 
-    The nodes are shared out over the slots of the structure, latent layers that respect it let the
-    slots talk, and the maxima over the slots after each layer are the vector of the graph:
+    The nodes are distributed over the slots of the structure, latent layers that respect it let the
+    slots exchange information, and what is read off the slots after each layer is the vector of the
+    graph:
 
     .. math::
-        \mathbf{Y}^{(0)} &= a_1 \cdot \mathrm{distribute}(\mathbf{X}, \mathbf{W})
-                            + a_2 \, \mathbf{x}_{\max} \\
+        \mathbf{Y}^{(0)} &= \mathrm{distribute}(\mathbf{X}, \mathbf{W}) \\
         \mathbf{Y}^{(l)} &= \mathrm{layer}_l(\mathbf{Y}^{(l-1)}) \\
-        \mathbf{z} &= \big[\max_k \mathbf{y}^{(1)}_k, \dots, \max_k \mathbf{y}^{(L)}_k\big]
+        \mathbf{z} &= \big[\mathrm{read}(\mathbf{Y}^{(1)}), \dots,
+                           \mathrm{read}(\mathbf{Y}^{(L)})\big]
 
-    Sums over the slots may be read beside the maxima (``readout``).
+    The defaults are those that the results tables measured; :meth:`paper` is what the paper says.
 
     A PyG :class:`~torch_geometric.nn.aggr.Aggregation`: wherever one fits, this fits, as a global
     pooling or as ``aggr=`` of a message passing layer.  It needs no edges, no padding and no sorted
     ``index``, and its time grows linearly with the number of nodes.
 
     Args:
-        channels: Width of the node features.
-        structure: Name of a structure with 64 slots (a key of ``lfds.STRUCTURES``), or a structure.
+        in_channels: Width of the node features.
+        structure: Name of a structure (a key of ``lfds.STRUCTURES``), or a structure.
+        hidden_channels: Width of the slots. With it, a learned linear map comes first: give all
+            layers of a GNN side by side as ``x``, and the width of one of them here. By default
+            ``in_channels``, and no map.
+        num_slots: Number of slots of a structure given by name, 16 by default.
+        latent: A network of your own in place of the latent layers, for example a CNN on the latent
+            image. What it is called with, the structure says (:meth:`Structure.signal`); it returns
+            one vector per graph, or slots in the same layout, of which maximum and mean are taken.
         anchors: ``"fixed"`` for all graphs, ``"generated"`` for each graph from its largest values,
-            or a ``"mixture"`` weighted by them; or a matrix [slots, channels] to start fixed ones
-            from; or a module of :mod:`lfds.nn.anchors`.
-        reduction: How a slot sums up what it received: ``"sum"`` (the paper), ``"mean"`` over the
+            or a ``"mixture"`` weighted by them; or a matrix [slots, hidden_channels] to start fixed
+            ones from; or a module of :mod:`lfds.nn.anchors`.
+        reduction: How a slot combines what it receives: ``"sum"`` (the paper), ``"mean"`` over the
             nodes of the graph, ``"mass"``: mean over what the slot received.
         depth: Number of latent layers.
-        slot_dropout: Probability of a slot to be silenced in training.
-        blend: Whether to mix the largest values of the graph into every slot.
-        counts: Whether to tell every slot how much it received, which a mean forgets.
+        slot_dropout: Probability that a slot is dropped in training.
+        blend: Whether to add the largest values of the graph to every slot,
+            :math:`\mathbf{y}_k \leftarrow a_1 \mathbf{y}_k + a_2 \mathbf{x}_{\max}`.
+        counts: Whether every slot gets the logarithm of its mass as a feature, which a mean loses.
         readout: What is taken over the slots after each layer: their ``"max"`` (the paper), or
             beside it their mean (``"max+mean"``) or their sum by learned weights for every slot
-            and channel (``"max+weighted"``), which knows one slot from another.
-        node_norm: Whether to norm the nodes over the batch before they are shared out, for nodes
-            that are not of unit variance, such as sums over neighbours.
+            and channel (``"max+weighted"``), which distinguishes the slots.
+        node_norm: Whether to normalize the nodes over the batch before they are distributed, for
+            nodes that are not of unit variance, such as sums over neighbours.
         low_memory: Compute the shares twice instead of keeping them: for graphs of millions of
             nodes.
 
     Shapes:
-        - ``x`` [nodes, channels]
+        - ``x`` [nodes, in_channels]
         - ``index`` [nodes], in any order, or ``ptr`` [graphs + 1]; neither means one graph
-        - output [graphs, depth * channels], twice as long with a ``readout`` of two; a graph
-          without nodes has a finite vector too
+        - output [graphs, out_channels]; a graph without nodes has a finite vector too
 
     Example:
         >>> pool = LFDSPool(16, "loop")
         >>> x, index = torch.randn(7, 16), torch.tensor([0, 0, 1, 1, 1, 0, 2])
         >>> pool(x, index).shape
-        torch.Size([3, 32])
+        torch.Size([3, 64])
     """
 
     def __init__(
         self,
-        channels: int,
+        in_channels: int,
         structure: str | Structure = "loop",
         *,
+        hidden_channels: int | None = None,
+        num_slots: int | None = None,
+        latent: nn.Module | None = None,
         anchors: str | Tensor | Anchors = "fixed",
-        reduction: Reduction = "sum",
+        reduction: Reduction = "mean",
         depth: int = 2,
-        slot_dropout: float = 0.4,
-        blend: bool = True,
-        counts: bool = False,
-        readout: SlotReadout = "max",
-        node_norm: bool = False,
+        slot_dropout: float = 0.0,
+        blend: bool = False,
+        counts: bool = True,
+        readout: SlotReadout = "max+weighted",
+        node_norm: bool = True,
         low_memory: bool = False,
     ) -> None:
         super().__init__()
-        channels, depth = check_count("channels", channels), check_count("depth", depth)
-        if reduction not in REDUCTIONS:
-            raise ValueError(_unknown("reduction", reduction, REDUCTIONS))
-        if readout not in READOUTS:
-            raise ValueError(_unknown("readout", readout, READOUTS))
-        self.channels, self.depth = channels, depth
+        self.in_channels = check_count("in_channels", in_channels)
+        channels = self.in_channels
+        if hidden_channels is not None:
+            channels = check_count("hidden_channels", hidden_channels)
+        self.hidden_channels, self.depth = channels, check_count("depth", depth)
+        check_choice("reduction", reduction, REDUCTIONS)
+        check_choice("readout", readout, READOUTS)
         self.readout: SlotReadout = readout
-        self.out_channels = depth * channels * len(readout.split("+"))
         self.reduction: Reduction = reduction
         self.low_memory = check_flag("low_memory", low_memory)
-        self.structure = make_structure(structure)
+        self.register_module("input_map", None)
+        self.structure = make_structure(structure, num_slots)
         self.anchors = make_anchors(anchors, channels, self.structure)
         self.blend = MaxBlend() if check_flag("blend", blend) else None
         self.counts = SlotCounts(channels) if check_flag("counts", counts) else None
         self.node_norm = NodeNorm(channels) if check_flag("node_norm", node_norm) else None
         self.slot_dropout = SlotDropout(slot_dropout)
+        depth = self.depth if latent is None else 0
         self.layers = nn.ModuleList(self.structure.layer(channels) for _ in range(depth))
         weighted = depth if readout == "max+weighted" else 0
         self.weights: Sequence[SlotWeights] = nn.ModuleList(  # type: ignore[assignment]
             SlotWeights(self.structure.num_slots, channels) for _ in range(weighted)
         )
+        self.latent = latent
+        if hidden_channels is not None:
+            self.input_map = nn.Linear(self.in_channels, channels, bias=False)
+        if latent is None:
+            self.out_channels = depth * channels * len(readout.split("+"))
+        else:
+            self.out_channels = width_of(latent, self.structure, channels)
+
+    @classmethod
+    def paper(
+        cls,
+        in_channels: int,
+        structure: str | Structure = "loop",
+        *,
+        num_slots: int | None = None,
+        **options: Any,
+    ) -> Self:
+        """The layer of the paper to the letter; whatever is named beside it overrides that.
+
+        A plain sum over the nodes, 64 slots, slot dropout 0.4, the blend with max pooling, and the
+        maxima over the slots as readout.
+
+        Example:
+            >>> LFDSPool.paper(16, "image")
+            LFDSPool(16 -> 32, Image(8x8 slots), reduction='sum', blend=True, readout='max')
+        """
+        if isinstance(structure, str):
+            check_choice("structure", structure, STRUCTURES)
+            settings = NetworkSettings.paper(structure)
+            slots = {"slots": PAPER_SLOTS if num_slots is None else num_slots}
+            structure = STRUCTURES[structure].from_settings(settings.model_copy(update=slots))
+        elif num_slots is not None:
+            raise ValueError(_TWO_SIZES)
+        return cls(in_channels, structure, **{**PAPER_LAYER, **options})
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
         own = (self.structure, self.anchors, self.blend, self.counts, self.node_norm)
-        for part in (*own, *self.layers, *self.weights):
+        for part in (*own, *self.layers, *self.weights, self.input_map):
             if part is not None:
                 part.reset_parameters()
+        if self.latent is not None:
+            for part in self.latent.modules():
+                getattr(part, "reset_parameters", lambda: None)()
 
     def __call__(
         self,
@@ -140,12 +203,13 @@ class LFDSPool(Aggregation):
         dim: int = -2,
     ) -> Float[Tensor, "graphs out_channels"]:
         """Pool a batch; the arguments are those of PyG's ``Aggregation``."""
-        check_features(x, self.channels, dim)
-        batch = ragged(x, index, ptr, dim_size)
-        if batch.ptr.shape[0] == 1:  # no graphs; batch norm would have nothing to norm by
-            return x.sum().expand(0, self.out_channels)
+        batch = self._ragged(x, index, ptr, dim_size, dim)
+        if batch.ptr.shape[0] == 1:  # no graphs, and no statistics for a batch norm
+            return batch.x.sum().expand(0, self.out_channels)
+        if self.latent is not None:
+            return run_latent(self.latent, self.structure, self._slots(self.normalized(batch)))
         vectors: list[Tensor] = []
-        for layer, slots in enumerate(self._after_layers(self.normed(batch))):
+        for layer, slots in enumerate(self._after_layers(self.normalized(batch))):
             vectors += self.read(slots, slot_max(slots), layer)
         return torch.cat(vectors, dim=-1)
 
@@ -155,7 +219,7 @@ class LFDSPool(Aggregation):
         largest: Float[Tensor, "graphs channels"],
         layer: int,
     ) -> list[Tensor]:
-        """What the output takes of the slots after a layer, of which the maxima are known."""
+        """What the output takes of the slots after a layer, given their maxima."""
         match self.readout:
             case "max":
                 return [largest]
@@ -164,8 +228,8 @@ class LFDSPool(Aggregation):
             case "max+weighted":
                 return [largest, self.weights[layer](slots)]
 
-    def normed(self, batch: Ragged) -> Ragged:
-        """The batch with the nodes that are shared out: normed, if they are to be."""
+    def normalized(self, batch: Ragged) -> Ragged:
+        """The batch with the nodes that are distributed: normalized, with ``node_norm``."""
         if self.node_norm is None:
             return batch
         if self.node_norm.learns and values_may_be_read(batch.x):
@@ -173,7 +237,7 @@ class LFDSPool(Aggregation):
         return batch._replace(x=self.node_norm(batch.x))
 
     def place(self, batch: Ragged) -> Float[Tensor, "graphs slots channels"]:
-        """Put the nodes of a batch, normed if they are to be, on the slots before these talk."""
+        """Distribute the nodes of a batch, already normalized, over the slots."""
         x_max = self._largest(batch)
         anchors = self._anchors_for(batch, x_max)
         if self.counts is None:
@@ -192,14 +256,13 @@ class LFDSPool(Aggregation):
         ptr: Tensor | None = None,
         dim_size: int | None = None,
     ) -> Float[Tensor, "nodes slots"]:
-        """Tell where each node lands: its share for every slot, rows that sum to one.
+        """Return how much of each node goes to every slot; rows sum to one.
 
-        With anchors that depend on the graph, ``index`` or ``ptr`` says whose node is whose. With
-        ``node_norm`` call it in evaluation mode: while training nodes are normed by the batch at
-        hand, and statistics move, as in the forward pass.
+        With anchors that depend on the graph, ``index`` or ``ptr`` says which graph a node belongs
+        to. With ``node_norm`` call it in evaluation mode: in training nodes are normalized by the
+        batch at hand, and running statistics move, as in the forward pass.
         """
-        check_features(x, self.channels)
-        batch = self.normed(ragged(x, index, ptr, dim_size))
+        batch = self.normalized(self._ragged(x, index, ptr, dim_size))
         rows = shares(batch.x, self._anchors_for(batch, self._largest(batch)), batch.ptr)
         if batch.order is None:
             return rows
@@ -212,16 +275,17 @@ class LFDSPool(Aggregation):
         ptr: Tensor | None = None,
         dim_size: int | None = None,
     ) -> Float[Tensor, "graphs depth slots channels"]:
-        """What the slots hold after each latent layer, of which the output is read.
+        """The slots after each latent layer, of which the output is read.
 
-        Call it in evaluation mode: while training it drops slots and moves statistics, as the
+        Call it in evaluation mode: in training it drops slots and moves running statistics, as the
         forward pass does.
         """
-        check_features(x, self.channels)
-        batch = ragged(x, index, ptr, dim_size)
+        if self.latent is not None:
+            raise ValueError("latent: a network of your own has no activations; run it by itself")
+        batch = self._ragged(x, index, ptr, dim_size)
         if batch.ptr.shape[0] == 1:
-            return x.new_empty(0, self.depth, self.structure.num_slots, self.channels)
-        return torch.stack(list(self._after_layers(self.normed(batch))), dim=1)
+            return x.new_empty(0, self.depth, self.structure.num_slots, self.hidden_channels)
+        return torch.stack(list(self._after_layers(self.normalized(batch))), dim=1)
 
     def picks(
         self,
@@ -230,28 +294,44 @@ class LFDSPool(Aggregation):
         ptr: Tensor | None = None,
         dim_size: int | None = None,
     ) -> Float[Tensor, "graphs depth slots"]:
-        r"""Tell which slots made the maxima: of how many channels each holds the largest value.
+        r"""Count, for every slot, the channels of which it holds the largest value.
 
         .. math::
             c^{(l)}_k = \sum_j \frac{[y^{(l)}_{kj} = \max_u y^{(l)}_{uj}]}
                                     {\#\{u : y^{(l)}_{uj} = \max_v y^{(l)}_{vj}\}}
 
-        Every channel counts one, shared evenly where several slots hold the same maximum (all of
-        them do where no slot responds), so that the counts of a layer sum to ``channels``.
+        Every channel counts one, split evenly where several slots hold the same maximum (all of
+        them do where no slot responds), so that the counts of a layer sum to ``hidden_channels``.
         """
         slots = self.activations(x, index, ptr, dim_size)
         won = (slots == slots.amax(dim=2, keepdim=True)).to(slots.dtype)
         return (won / won.sum(dim=2, keepdim=True)).sum(dim=3)
 
-    def _after_layers(self, batch: Ragged) -> Iterator[Tensor]:
-        slots: Tensor = self.slot_dropout(self.place(batch))
-        for layer in self.layers:
-            slots = layer(slots, self.structure)
-            yield slots
-
     def penalty(self) -> Float[Tensor, ""]:
         """A scalar to add to the loss; zero where the structure needs none."""
         return self.structure.penalty()
+
+    def _ragged(
+        self,
+        x: Tensor,
+        index: Tensor | None,
+        ptr: Tensor | None,
+        dim_size: int | None,
+        dim: int = -2,
+    ) -> Ragged:
+        """The batch in order, its nodes mapped to the width of the slots."""
+        check_features(x, self.in_channels, dim)
+        return ragged(x if self.input_map is None else self.input_map(x), index, ptr, dim_size)
+
+    def _slots(self, batch: Ragged) -> Tensor:
+        slots: Tensor = self.slot_dropout(self.place(batch))
+        return slots
+
+    def _after_layers(self, batch: Ragged) -> Iterator[Tensor]:
+        slots = self._slots(batch)
+        for layer in self.layers:
+            slots = layer(slots, self.structure)
+            yield slots
 
     def _largest(self, batch: Ragged) -> Tensor | None:
         if self.blend is None and not self.anchors.depends_on_graph:
@@ -264,13 +344,21 @@ class LFDSPool(Aggregation):
         return anchors.to(batch.x.dtype) if autocasts(batch.x) else anchors
 
     def __repr__(self) -> str:
-        more = "" if self.readout == "max" else f", readout={self.readout!r}"
-        more += "" if self.node_norm is None else ", node_norm=True"
-        return (
-            f"LFDSPool({self.channels} -> {self.out_channels}, {self.structure}, "
-            f"anchors={type(self.anchors).__name__}, reduction={self.reduction!r}, "
-            f"depth={self.depth}{more})"
-        )
+        parts = [f"{self.in_channels} -> {self.out_channels}", str(self.structure)]
+        if self.input_map is not None:
+            parts.append(f"hidden_channels={self.hidden_channels}")
+        if self.latent is not None:
+            parts.append(f"latent={type(self.latent).__name__}")
+        if not isinstance(self.anchors, FixedAnchors):
+            parts.append(f"anchors={type(self.anchors).__name__}")
+        parts.append(f"reduction={self.reduction!r}")
+        if self.blend is not None:
+            parts.append("blend=True")
+        if self.depth != 2:
+            parts.append(f"depth={self.depth}")
+        if self.latent is None:
+            parts.append(f"readout={self.readout!r}")
+        return f"LFDSPool({', '.join(parts)})"
 
 
 def penalty(model: nn.Module) -> Float[Tensor, ""]:
@@ -284,9 +372,14 @@ def penalty(model: nn.Module) -> Float[Tensor, ""]:
     return sum(due, start=torch.zeros(()))
 
 
-def make_structure(structure: str | Structure) -> Structure:
-    """Build the structure called by a name of ``STRUCTURES``, or take the one given."""
+_TWO_SIZES = "num_slots goes with the name of a structure; a structure has its own number of slots"
+
+
+def make_structure(structure: str | Structure, num_slots: int | None = None) -> Structure:
+    """Build the structure of a name of ``STRUCTURES``, or take the one given."""
     if isinstance(structure, Structure):
+        if num_slots is not None:
+            raise ValueError(_TWO_SIZES)
         return structure
     if isinstance(structure, type) and issubclass(structure, Structure):
         name = structure.__name__
@@ -296,17 +389,17 @@ def make_structure(structure: str | Structure) -> Structure:
             f"structure must be a name or a Structure, got {type(structure).__name__}; names are "
             f"{', '.join(STRUCTURES)}; for an adjacency use LatentGraph(adjacency)"
         )
-    if structure not in STRUCTURES:
-        raise ValueError(_unknown("structure", structure, tuple(STRUCTURES)))
-    return STRUCTURES[structure]()
+    check_choice("structure", structure, STRUCTURES)
+    slots = DEFAULT_SLOTS if num_slots is None else check_count("num_slots", num_slots, least=2)
+    settings = NetworkSettings(pool=structure, slots=slots)
+    return STRUCTURES[structure].from_settings(settings)
 
 
 def make_anchors(anchors: str | Tensor | Anchors, channels: int, structure: Structure) -> Anchors:
     """Build the anchors called by a name of ``ANCHORS``, or make sure that those given fit."""
     num_slots = structure.num_slots
     if isinstance(anchors, str):
-        if anchors not in ANCHORS:
-            raise ValueError(_unknown("anchors", anchors, tuple(ANCHORS)))
+        check_choice("anchors", anchors, ANCHORS)
         return ANCHORS[anchors](channels, num_slots)
     if not isinstance(anchors, Tensor | Anchors):
         raise TypeError(
@@ -323,9 +416,3 @@ def make_anchors(anchors: str | Tensor | Anchors, channels: int, structure: Stru
             f"got {given}; pass as many anchors as slots, or another structure"
         )
     return FixedAnchors(channels, num_slots, anchors) if isinstance(anchors, Tensor) else anchors
-
-
-def _unknown(option: str, value: object, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(str(value), known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{option} must be one of {', '.join(known)}, got {value!r}{hint}"

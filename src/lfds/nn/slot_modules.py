@@ -1,6 +1,6 @@
 """What happens to nodes and slots around the latent layers: small modules, one idea each."""
 
-from typing import final
+from typing import Literal, final
 
 import torch
 from jaxtyping import Float
@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from lfds.nn.input_checks import check_number
+
+SlotReadout = Literal["max", "max+mean", "max+weighted"]
 
 
 def drop_slots(

@@ -6,15 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
 
-from lfds.report.slots import OF_SLOTS, fill_legacy_defaults, has_slots
+from lfds.config.network import IDLE_IN_BASELINES, recorded_network
+from lfds.config.registry import is_latent
+from lfds.config.training import Protocol, TrainingSettings
 from lfds.results.errors import ResultsError
-from lfds.results.record import Protocol, Record
+from lfds.results.record import Record
 
 SPEC = "spec.json"
-_TRAINING = (
-    "epochs", "batch_size", "learning_rate", "final_learning_rate", "decay", "weight_decay",
-    "averaging", "keep",
-)  # fmt: skip
+_TRAINING = tuple(TrainingSettings.model_fields)
 
 _NAMED = ("network", "encoding", "graphs")
 
@@ -68,14 +67,14 @@ class RequestedRun(BaseModel):
         fixed = {name: told[name] for name in _TRAINING if name in told}
         options = dict(told.get("options") or {})
         # What has no effect is not named as asked for.
-        idle = () if has_slots(record.fold.pool) else OF_SLOTS
+        idle = () if is_latent(record.fold.pool) else IDLE_IN_BASELINES
         for name in (*(told.get("grid") or {}), *idle):
             fixed.pop(name, None)
             options.pop(name, None)
         training = candidates[0].get("training")
         # Before there was averaging, each epoch stood for itself; the best one goes without saying.
         trained = {"averaging": 0.0, "keep": "best", **training} if training else {}
-        network = fill_legacy_defaults(candidates[0].get("network", {}))
+        network = recorded_network(candidates[0].get("network", {}))
         return _agrees(trained, fixed) and _agrees(network, options)
 
     def is_like(self, other: "RequestedRun") -> bool:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from lfds.config.training import Protocol
 from lfds.report.settings import Settings
-from lfds.results.record import Protocol, Record
+from lfds.results.record import Record
 
 DEALING = ("folds", "splits", "validation")
 """Settings that decide which graphs are trained on, chosen on and tested in a fold."""

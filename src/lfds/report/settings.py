@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lfds.report.slots import fill_legacy_defaults
+from lfds.config.network import recorded_network
 from lfds.results.record import Record
 
 Settings = Mapping[str, str]
@@ -42,7 +42,7 @@ def _spelt_out(record: Record, candidate: Mapping[str, Any]) -> Mapping[str, Any
     """Return what a candidate was, with what goes without saying: fair keeps the best epoch."""
     told = dict(candidate)
     if "network" in told:
-        told["network"] = fill_legacy_defaults(told["network"])
+        told["network"] = recorded_network(told["network"])
     if record.fold.protocol == "fair" and "training" in told:
         told["training"] = {**told["training"], "keep": told["training"].get("keep", "best")}
     return told

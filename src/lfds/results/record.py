@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
+from lfds.config.training import Protocol
+
 FORMAT = 1
 """Raised when records change their shape or their meaning; others are refused, never guessed."""
 
-Protocol = Literal["fair", "paper"]
 Rule = Literal["fair", "last", "common-best", "fold-best"]
 
 PROTOCOLS: Mapping[Protocol, tuple[Rule, ...]] = {

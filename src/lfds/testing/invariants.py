@@ -24,7 +24,7 @@ def assert_order_free(
     Args:
         pool: The pooling to try.
         graphs: Node features of some graphs, [nodes, channels] each; drawn by default.
-        channels: Width of the graphs to draw; by default ``pool.channels``.
+        channels: Width of the graphs to draw; by default ``pool.in_channels``.
         sorted_index: Keep each graph's nodes together, for poolings that need that.
         seed: Seed of the graphs drawn and of the order tried.
     """

@@ -36,7 +36,7 @@ def assert_agrees_with_reference(
         if type(part) not in known:
             raise TypeError(f"there is no slow reference of {type(part).__name__}")
     graphs = graphs_for(pool, graphs, None, seed)
-    trial = ready(pool, pool.channels)
+    trial = ready(pool, pool.in_channels)
     assert isinstance(trial, LFDSPool)
     actual = trial(*collate(graphs), dim_size=len(graphs))
     expected = torch.stack([reference_pool(trial, graph) for graph in graphs])
@@ -46,6 +46,12 @@ def assert_agrees_with_reference(
 @torch.no_grad()
 def reference_pool(pool: LFDSPool, x: Tensor) -> Tensor:
     """The vector of one graph in evaluation mode, from its nodes [nodes, channels]."""
+    if pool.input_map is not None:
+        x = (
+            torch.stack([pool.input_map.weight @ node for node in x])
+            if len(x)
+            else x.new_zeros(0, pool.hidden_channels)
+        )
     if pool.node_norm is not None:
         norm = pool.node_norm.norm
         assert norm.running_mean is not None

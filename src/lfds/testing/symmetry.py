@@ -14,13 +14,13 @@ def assert_symmetric(pool: LFDSPool, *, seed: int = 0) -> None:
     """
     if not isinstance(pool, LFDSPool):
         raise TypeError(f"only an LFDSPool has a structure, got {type(pool).__name__}")
-    trial = ready(pool, pool.channels)
+    trial = ready(pool, pool.in_channels)
     assert isinstance(trial, LFDSPool)
     symmetries = list(trial.structure.symmetries())
     if not symmetries:
         raise AssertionError(f"{trial.structure} is too small to show its symmetry")
     generator = torch.Generator().manual_seed(seed)
-    shape = (2, trial.structure.num_slots, trial.channels)
+    shape = (2, trial.structure.num_slots, trial.hidden_channels)
     for symmetry in symmetries:
         slots = torch.randn(shape, dtype=torch.float64, generator=generator)
         if symmetry.support is not None:

@@ -39,7 +39,7 @@ def graphs_for(
     """The graphs given, in float64, or some that fit the pooling."""
     if graphs is not None:
         return [graph.double() for graph in graphs]
-    for name in ("channels", "in_channels"):
+    for name in ("in_channels", "channels"):
         channels = getattr(pool, name, None) if channels is None else channels
     if channels is None:
         raise ValueError(

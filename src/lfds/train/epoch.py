@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lfds.config.errors import DivergedError
 from lfds.data.batch import Batch
 from lfds.data.graphset import GraphSet
 from lfds.nn import Edges, GraphNetwork
 from lfds.nn.input_checks import NotFiniteError
+from lfds.train.errors import DivergedError
 from lfds.train.objective import Classify, Objective
 
 

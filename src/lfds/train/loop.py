@@ -8,14 +8,14 @@ from typing import final
 import torch
 from torch import Tensor
 
-from lfds.config.comparison import TrainingSettings
-from lfds.config.errors import DivergedError
+from lfds.config.training import TrainingSettings
 from lfds.data.graphset import GraphSet
 from lfds.nn import GraphNetwork
 from lfds.seeds import seed_for
 from lfds.train.batchnorm import FEWEST, measure_norms, measured_rows
 from lfds.train.ema import Averaged
 from lfds.train.epoch import batches, evaluate, train_pass
+from lfds.train.errors import DivergedError
 from lfds.train.memory_limit import room_told
 from lfds.train.objective import Classify, Objective
 from lfds.train.schedule import learning_rate

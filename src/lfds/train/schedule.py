@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from math import cos, pi
-from typing import Literal
 
-Decay = Literal["exponential", "cosine", "linear"]
+from lfds.config.training import Decay
 
 
 def learning_rate(decay: Decay, start: float, end: float, epoch: int, epochs: int) -> float:

@@ -5,6 +5,7 @@ from multiprocessing import active_children
 import pytest
 
 from lfds.compare.engines.local import Processes, SerialEngine, engine_for
+from lfds.compare.fold import RunDirectory
 from lfds.results.record import Failure, Outcome
 from tests.compare.small import tasks_for, timeless
 

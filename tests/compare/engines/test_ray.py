@@ -10,8 +10,8 @@ from lfds.compare.engines.local import SerialEngine
 from lfds.compare.engines.ray import Ear, RayEngine
 from lfds.compare.fold import RunDirectory, Step
 from lfds.config.errors import SpecError
+from tests.compare.engines.test_local import run
 from tests.compare.small import tasks_for, timeless
-from tests.compare.test_engine import run
 
 # Its own process: a cluster leaves threads behind, and Ray warns of things that are not ours.
 CLUSTER = """

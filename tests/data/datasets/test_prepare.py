@@ -5,9 +5,9 @@ from lfds.data import DataError
 from lfds.data.datasets import prepare as module
 from lfds.data.datasets.catalog import Published
 from lfds.data.datasets.prepare import prepare
+from tests.data.readers.test_tu import FILES
+from tests.data.readers.test_tu_files import write_folder, write_zip
 from tests.data.server import serving
-from tests.data.test_tu import FILES
-from tests.data.test_tu_files import write_folder, write_zip
 
 
 @pytest.fixture

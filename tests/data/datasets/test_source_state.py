@@ -6,8 +6,8 @@ import pytest
 import lfds
 from lfds.data.datasets.prepare import prepare
 from lfds.data.datasets.source_state import source_state
-from tests.data.test_tu import FILES
-from tests.data.test_tu_files import write_folder, write_zip
+from tests.data.readers.test_tu import FILES
+from tests.data.readers.test_tu_files import write_folder, write_zip
 
 
 @pytest.mark.parametrize("below", ["", "raw"])

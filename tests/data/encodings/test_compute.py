@@ -6,13 +6,14 @@ from typing import Literal, final
 import numpy as np
 import pytest
 
+from lfds.config.registry import ENCODINGS
 from lfds.data import DataError
-from lfds.data.encodings import RWSE, STRUCTURAL, DeepWalk, NetMF, StructuralEncoding, compute
+from lfds.data.encodings import RWSE, DeepWalk, NetMF, StructuralEncoding, compute
 from lfds.data.encodings.compute import encode_graphs
 from tests.data.encodings.graphs import random_graph
 
 GRAPHS = [random_graph(5 + 7 * number, 0.2, number) for number in range(8)]
-ALL = [encoding for encodings in STRUCTURAL.values() for encoding in encodings]
+ALL = [entry.load()() for entry in ENCODINGS.values()]
 EACH = pytest.mark.parametrize("encoding", ALL, ids=lambda encoding: encoding.kind)
 
 
@@ -128,6 +129,7 @@ def test_the_death_of_a_process_is_told_in_one_line(monkeypatch):
 ORPHANS = """
 import os, time
 from typing import Literal, final
+from lfds.config.registry import ENCODINGS
 from lfds.data.encodings import StructuralEncoding, compute
 from scipy.sparse import csr_array
 

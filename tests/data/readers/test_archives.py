@@ -4,7 +4,7 @@ import pytest
 
 from lfds.data import DataError, archives
 from lfds.data.readers.archives import read_members
-from tests.data.test_tu_files import FILES, write_tar, write_zip
+from tests.data.readers.test_tu_files import FILES, write_tar, write_zip
 
 ENDINGS = (".txt",)
 

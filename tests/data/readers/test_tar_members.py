@@ -6,7 +6,7 @@ import pytest
 from lfds.data import DataError, archives
 from lfds.data.readers.archives import read_members
 from lfds.data.readers.tar_members import open_tar
-from tests.data.test_tu_files import FILES, write_tar
+from tests.data.readers.test_tu_files import FILES, write_tar
 
 
 @pytest.mark.parametrize("packing", ["", "gz", "bz2", "xz"])

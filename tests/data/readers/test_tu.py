@@ -13,7 +13,7 @@ from lfds.data.datasets.catalog import TU_DATASETS
 from lfds.data.readers.tu import read_tu
 from lfds.data.summary import differences, summarise
 from tests.data.graphs import SHARED, edge_list, needs_shared
-from tests.data.test_tu_files import write_folder, write_tar, write_zip
+from tests.data.readers.test_tu_files import write_folder, write_tar, write_zip
 
 FILES = {
     "S_A.txt": b"1, 2\n2, 1\n2, 3\n3, 2\n2, 1\n5, 6\n6, 5\n6, 6\n",

@@ -163,7 +163,7 @@ def test_what_cannot_be_frozen_is_left_as_it_is(monkeypatch):
         other = lived()
         setattr(other.pool.get_submodule(part), name, product)
         assert not can_freeze(other, graphs)
-    monkeypatch.setattr(native, "installed", lambda: False)
+    monkeypatch.setattr(accel, "numba_installed", lambda: False)
     assert not can_freeze(model, graphs)
 
 

@@ -22,7 +22,7 @@ def way(request):
     """Every product by kernels and, without them, by torch."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "torch":
-            patch.setattr(native, "installed", lambda: False)
+            patch.setattr(accel, "numba_installed", lambda: False)
         elif not accel.numba_installed():
             pytest.skip("needs numba")
         yield request.param

@@ -1,7 +1,6 @@
 """Node encodings: from labels, attributes and structure to features for a network."""
 
 import importlib
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lfds.data.encodings.base import StructuralEncoding
@@ -13,11 +12,11 @@ from lfds.data.encodings.netmf import NetMF
 from lfds.data.encodings.rwse import RWSE
 
 if TYPE_CHECKING:
-    from lfds.data.encodings.encoder import Encoder, EncodingSettings
+    from lfds.config.encoding import EncodingSettings
+    from lfds.data.encodings.encoder import Encoder
 
 __all__ = [
     "RWSE",
-    "STRUCTURAL",
     "DeepWalk",
     "Degree",
     "Distances",
@@ -28,22 +27,12 @@ __all__ = [
     "StructuralEncoding",
 ]
 
-STRUCTURAL: Mapping[str, tuple[StructuralEncoding, ...]] = {
-    "none": (),
-    "deepwalk": (DeepWalk(),),
-    "netmf": (NetMF(),),
-    "rwse": (RWSE(),),
-    "laplacian": (Laplacian(),),
-    "degree": (Degree(),),
-    "distances": (Distances(),),
-}
-"""Structural encodings by name, with their default settings; several are added up as tuples."""
-
 
 def __getattr__(name: str) -> object:
     # The processes that encode graphs need no torch, and start three times as fast without.
-    if name in {"Encoder", "EncodingSettings"}:
-        return getattr(importlib.import_module("lfds.data.encodings.encoder"), name)
+    homes = {"Encoder": "lfds.data.encodings.encoder", "EncodingSettings": "lfds.config.encoding"}
+    if name in homes:
+        return getattr(importlib.import_module(homes[name]), name)
     raise AttributeError(
         f"module 'lfds.data.encodings' has no attribute {name!r}; it offers {', '.join(__all__)}"
     )

@@ -1,88 +1,20 @@
 """From labels, attributes and structure to node features, learned from the training part only."""
 
-import difflib
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self, final
+from typing import Self, final
 
 import torch
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, ValidationError
 from torch import Tensor
 
+from lfds.config.encoding import EncodingSettings
 from lfds.data.atomic_io import atomic_write
-from lfds.data.encodings import STRUCTURAL
 from lfds.data.encodings.columns import AttributeColumns, LabelColumns
-from lfds.data.encodings.deepwalk import DeepWalk
-from lfds.data.encodings.degree import Degree
-from lfds.data.encodings.distances import Distances
-from lfds.data.encodings.laplacian import Laplacian
-from lfds.data.encodings.netmf import NetMF
-from lfds.data.encodings.rwse import RWSE
 from lfds.data.encodings.structure import structural_features
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.selection import Choice
-
-Structural = Annotated[
-    DeepWalk | NetMF | RWSE | Laplacian | Degree | Distances,
-    Field(discriminator="kind"),
-]
-
-
-class EncodingSettings(BaseModel):
-    """Which features the nodes get, side by side in this order.
-
-    Attributes:
-        labels: One column for each value of each label, where the graphs have labels.
-        attributes: Standardised attributes, where the graphs have any.
-        structure: Structural encodings, none or several: settings, or names of ``STRUCTURAL``.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    labels: bool = True
-    attributes: bool = True
-    structure: tuple[Structural, ...] = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known(cls, given: Any) -> Any:
-        for name in given if isinstance(given, dict) else ():
-            if name not in cls.model_fields:
-                raise ValueError(
-                    f"no setting is called {name!r}; {_nearest(name, cls.model_fields)}"
-                )
-        return given
-
-    @field_validator("structure", mode="before")
-    @classmethod
-    def _by_name(cls, structure: Any) -> Any:
-        """Exchange names for the encodings they stand for, with their default settings."""
-        entries = (structure,) if isinstance(structure, str) else structure
-        if not isinstance(entries, list | tuple):
-            return structure
-        return tuple(one for entry in entries for one in _meant(entry))
-
-
-def _meant(entry: Any) -> tuple[Any, ...]:
-    if not isinstance(entry, str):
-        return (entry,)
-    if entry not in STRUCTURAL:
-        raise ValueError(f"no encoding is called {entry!r}; {_nearest(entry, STRUCTURAL)}")
-    return STRUCTURAL[entry]
-
-
-def _nearest(name: str, known: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}choose from {', '.join(known)}"
 
 
 class _Fitted(BaseModel):
@@ -103,6 +35,7 @@ class Encoder:
 
     >>> from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
     >>> graphs = pc_graphs(PCGraphsSettings(graphs_per_class=1)).graphs
+    >>> from lfds.data.encodings import EncodingSettings, RWSE
     >>> encoder = Encoder(EncodingSettings(structure=(RWSE(steps=4),))).fit(graphs, range(6))
     >>> encoder.transform(graphs).x.shape
     torch.Size([1200, 4])
@@ -112,7 +45,7 @@ class Encoder:
         if settings is not None and not isinstance(settings, EncodingSettings):
             raise DataError(
                 f"needs EncodingSettings, not {quoted(settings)}; for example "
-                f"EncodingSettings(structure=STRUCTURAL['rwse'])",
+                f"EncodingSettings(structure='rwse')",
                 source="settings",
             )
         self.settings = settings or EncodingSettings()

@@ -1,12 +1,13 @@
 """What every pooling of the comparison is: nodes and edges of some graphs in, a vector each out."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.ops.edges import Edges
 
 
@@ -18,7 +19,7 @@ class GraphPooling(nn.Module, ABC):
             over the nodes of all layers as well.
         uses_all_layers: Whether the pooling reads the layers of the base side by side, or the last
             one only. By default the same as ``replaces_readout``; set it in ``__init__`` otherwise.
-        channels: Width of the nodes.
+        in_channels: Width of the nodes.
         out_channels: Length of the vector.
     """
 
@@ -26,8 +27,13 @@ class GraphPooling(nn.Module, ABC):
 
     def __init__(self, channels: int, out_channels: int) -> None:
         super().__init__()
-        self.channels, self.out_channels = channels, out_channels
+        self.in_channels, self.out_channels = channels, out_channels
         self.uses_all_layers = self.replaces_readout
+
+    @classmethod
+    @abstractmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        """Build the pooling that the settings of a network ask for."""
 
     @abstractmethod
     def forward(

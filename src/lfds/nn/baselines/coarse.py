@@ -1,11 +1,13 @@
 """Poolers of torch-geometric-pool as readouts: one down-sizing, two layers on what is left."""
 
-from typing import Any, final
+from typing import Any, Self, final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lfds.config.network import NetworkSettings
+from lfds.config.registry import TGP_PREFIX
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.baselines.tgp_poolers import make_pooler, same_draws
 from lfds.nn.models.activation import Activation
@@ -27,6 +29,11 @@ class CoarsePool(GraphPooling):
         clusters: Number of clusters, for poolers that want to be told.
         ratio: Part of the nodes that stay, for poolers that want to be told.
     """
+
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        name = settings.pool.removeprefix(TGP_PREFIX)
+        return cls(settings.width, name, settings.clusters, settings.ratio)
 
     def __init__(self, channels: int, name: str, clusters: int = 64, ratio: float = 0.5) -> None:
         super().__init__(channels, 2 * channels)

@@ -1,11 +1,12 @@
 """DiffPool: nodes are shared out over clusters that form a graph of their own."""
 
-from typing import Any, final
+from typing import Any, Self, final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.models.backbone import GraphLayer
 from lfds.nn.ops.edges import Edges
@@ -36,6 +37,15 @@ class DiffPool(GraphPooling):
         link_weight: Weight of the link loss in :meth:`penalty`.
         entropy_weight: Weight of the entropy of the shares there.
     """
+
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        return cls(
+            settings.width,
+            settings.clusters,
+            link_weight=settings.link_weight,
+            entropy_weight=settings.entropy_weight,
+        )
 
     def __init__(
         self,

@@ -1,11 +1,13 @@
 """Flat poolings: one maximum, mean or sum over the nodes of a graph, learned at most in weights."""
 
-from typing import final
+from abc import ABC
+from typing import Self, final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr
@@ -27,14 +29,22 @@ def ragged_mean(
     return ragged_sum(x, ptr) / ptr.diff().clamp(min=1)[:, None]
 
 
-@final
-class MaxPool(GraphPooling):
-    """The largest value of every channel."""
+class FlatPool(GraphPooling, ABC):
+    """A pooling of all layers of the base, side by side, that is all that the head sees."""
 
     replaces_readout = True
 
-    def __init__(self, channels: int) -> None:
-        super().__init__(channels, channels)
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        return cls(settings.layers * settings.width)
+
+    def __init__(self, channels: int, out_channels: int | None = None) -> None:
+        super().__init__(channels, out_channels or channels)
+
+
+@final
+class MaxPool(FlatPool):
+    """The largest value of every channel."""
 
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
@@ -43,13 +53,8 @@ class MaxPool(GraphPooling):
 
 
 @final
-class MeanPool(GraphPooling):
+class MeanPool(FlatPool):
     """The mean of every channel."""
-
-    replaces_readout = True
-
-    def __init__(self, channels: int) -> None:
-        super().__init__(channels, channels)
 
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
@@ -58,13 +63,8 @@ class MeanPool(GraphPooling):
 
 
 @final
-class SumPool(GraphPooling):
+class SumPool(FlatPool):
     """The sum of every channel."""
-
-    replaces_readout = True
-
-    def __init__(self, channels: int) -> None:
-        super().__init__(channels, channels)
 
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
@@ -73,10 +73,8 @@ class SumPool(GraphPooling):
 
 
 @final
-class MaxMeanPool(GraphPooling):
+class MaxMeanPool(FlatPool):
     """The largest value and the mean of every channel, side by side."""
-
-    replaces_readout = True
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels, 2 * channels)
@@ -88,7 +86,7 @@ class MaxMeanPool(GraphPooling):
 
 
 @final
-class AttentionPool(GraphPooling):
+class AttentionPool(FlatPool):
     r"""A mean whose weights are learned, as in gated graph sequence networks.
 
     .. math::
@@ -97,8 +95,6 @@ class AttentionPool(GraphPooling):
 
     The function :math:`h` is a perceptron with one hidden layer.
     """
-
-    replaces_readout = True
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels, channels)

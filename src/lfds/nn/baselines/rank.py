@@ -1,11 +1,12 @@
 """Rank pooling: the nodes of highest score stay, with the edges between them (Top-K, SAG)."""
 
-from typing import Literal, final
+from typing import Literal, Self, final
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.accel.dispatch import is_traced
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.models.backbone import GraphLayer
@@ -35,6 +36,10 @@ class RankPool(GraphPooling):
         ratio: Part of the nodes that stay.
         score: How nodes are scored.
     """
+
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        return cls(settings.width, settings.ratio, "sag" if settings.pool == "sag" else "topk")
 
     def __init__(
         self, channels: int, ratio: float = 0.5, score: Literal["topk", "sag"] = "topk"

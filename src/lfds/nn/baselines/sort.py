@@ -1,6 +1,6 @@
 """Sort-Node: the first nodes in a learned order, and 1-D convolutions along them (DGCNN)."""
 
-from typing import final
+from typing import Self, final
 
 import numpy as np
 import torch
@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr
@@ -27,6 +28,10 @@ class SortPool(GraphPooling):
     """
 
     replaces_readout = True
+
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        return cls(settings.layers * settings.width, settings.sorted_nodes)
 
     def __init__(self, channels: int, sorted_nodes: int = 30) -> None:
         if sorted_nodes < 10:

@@ -1,6 +1,5 @@
 """The poolers of torch-geometric-pool (``tgp``) by name, imported once somebody asks for one."""
 
-import difflib
 import warnings
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,8 +10,8 @@ import numpy as np
 import torch
 from torch import nn
 
-PREFIX = "tgp:"
-"""What the name of a pooling begins with if ``tgp`` knows the rest."""
+from lfds.config.messages import closest
+from lfds.config.registry import TGP_PREFIX as PREFIX
 
 
 @cache
@@ -88,8 +87,8 @@ def _known(name: str) -> Mapping[str, Any]:
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-    hint = f"; did you mean '{PREFIX}{near[0]}'?" if near else ""
+    near = closest(name, known)
+    hint = "" if near is None else f"; did you mean '{PREFIX}{near}'?"
     return f"pool must be {PREFIX} and one of {', '.join(known)}, got '{PREFIX}{name}'{hint}"
 
 

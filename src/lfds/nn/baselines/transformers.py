@@ -1,12 +1,13 @@
 """Learned readouts of PyG, as reference: Set Transformer and Graph Multiset Transformer."""
 
-from typing import final
+from typing import Self, final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch_geometric.nn.aggr import GraphMultisetTransformer, SetTransformerAggregation
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr
@@ -24,6 +25,22 @@ class TransformerPool(GraphPooling):
         aggregation: The aggregation.
     """
 
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        if settings.pool == "gmt":
+            return cls.graph_multiset(settings.width, settings.seeds, settings.heads)
+        return cls.set_transformer(settings.width, settings.heads)
+
+    @classmethod
+    def set_transformer(cls, channels: int, heads: int = 4) -> Self:
+        """The readout of Lee et al., *Set Transformer*: one block of each kind, one seed."""
+        return cls(channels, SetTransformerAggregation(channels, heads=heads))
+
+    @classmethod
+    def graph_multiset(cls, channels: int, seeds: int = 64, heads: int = 4) -> Self:
+        """The readout of Baek et al., *Accurate Learning of Graph Representations*: GMT."""
+        return cls(channels, GraphMultisetTransformer(channels, k=seeds, heads=heads))
+
     def __init__(self, channels: int, aggregation: nn.Module) -> None:
         super().__init__(channels, channels)
         self.aggregation = aggregation
@@ -39,13 +56,3 @@ class TransformerPool(GraphPooling):
         index = index_from_ptr(start, nodes.shape[0])
         pooled: Tensor = self.aggregation(nodes, index, ptr=start, dim_size=len(start) - 1)
         return vectors.index_copy(0, filled.nonzero()[:, 0], pooled)
-
-
-def set_transformer(channels: int, heads: int = 4) -> TransformerPool:
-    """The readout of Lee et al., *Set Transformer*: one block of each kind, one seed."""
-    return TransformerPool(channels, SetTransformerAggregation(channels, heads=heads))
-
-
-def multiset_transformer(channels: int, seeds: int = 64, heads: int = 4) -> TransformerPool:
-    """The readout of Baek et al., *Accurate Learning of Graph Representations*: GMT."""
-    return TransformerPool(channels, GraphMultisetTransformer(channels, k=seeds, heads=heads))

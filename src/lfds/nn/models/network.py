@@ -7,17 +7,18 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lfds.config.network import NetworkSettings
+from lfds.config.registry import entry_of
+from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.input_checks import check_features, check_precision, check_ptr
 from lfds.nn.models.backbone import Backbone
 from lfds.nn.models.head import Head
-from lfds.nn.models.poolings import make_pooling
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.segment import ragged_max
 
 
 @final
 class GraphNetwork(nn.Module):
-    r"""Classify graphs.
+    r"""Classify graphs, or regress values of them.
 
     Spatial layers :math:`\mathbf{X}_1, \mathbf{X}_2, \ldots`, a pooling of the last of them or of
     all, and a perceptron on
@@ -25,43 +26,45 @@ class GraphNetwork(nn.Module):
     .. math::
         [\max_i (\mathbf{x}_{1,i}, \mathbf{x}_{2,i}, \ldots), \mathrm{pool}(\mathbf{X})].
 
-    A pooling that stands alone is all that the perceptron sees.
+    With a pooling that replaces the readout, its vector is all that the perceptron sees.
 
     Args:
-        features: Width of the nodes.
-        classes: Number of classes.
+        in_channels: Width of the nodes.
+        out_channels: Number of classes, or of values.
         settings: Everything else.
+
+    Attributes:
+        vector_channels: Length of the vector that the head sees.
     """
 
-    def __init__(self, features: int, classes: int, settings: NetworkSettings) -> None:
+    def __init__(self, in_channels: int, out_channels: int, settings: NetworkSettings) -> None:
         super().__init__()
-        check_counts(features, classes)
-        self.features, self.classes, self.settings = features, classes, settings
-        all_layers = settings.layers * settings.width
-        self.base = Backbone(features, settings.width, settings.layers, settings.node_dropout)
-        self.pool = make_pooling(settings)
-        self.out_channels = self.pool.out_channels
+        check_widths(in_channels, out_channels)
+        self.in_channels, self.out_channels, self.settings = in_channels, out_channels, settings
+        self.base = Backbone(in_channels, settings.width, settings.layers, settings.node_dropout)
+        self.pool: GraphPooling = entry_of(settings.pool).load().from_settings(settings)
+        self.vector_channels = self.pool.out_channels
         if not self.pool.replaces_readout:
-            self.out_channels += all_layers
+            self.vector_channels += settings.layers * settings.width
         self.head = Head(
-            self.out_channels,
+            self.vector_channels,
             settings.head_width,
-            classes,
+            out_channels,
             dropout=settings.head_dropout,
             norm=settings.head_norm,
         )
 
     def forward(
-        self, x: Float[Tensor, "nodes features"], ptr: Int[Tensor, "boundaries"], edges: Edges
-    ) -> Float[Tensor, "boundaries-1 classes"]:
-        logits: Tensor = self.head(self.represent(x, ptr, edges))
-        return logits
+        self, x: Float[Tensor, "nodes in_channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 out_channels"]:
+        outputs: Tensor = self.head(self.represent(x, ptr, edges))
+        return outputs
 
     def represent(
-        self, x: Float[Tensor, "nodes features"], ptr: Int[Tensor, "boundaries"], edges: Edges
-    ) -> Float[Tensor, "boundaries-1 out_channels"]:
-        """The vector of every graph that the head decides by."""
-        check_features(x, self.features)
+        self, x: Float[Tensor, "nodes in_channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 vector_channels"]:
+        """The vector of every graph that the head sees."""
+        check_features(x, self.in_channels)
         check_precision(x, self.base.layers[0].transforms.weight)
         check_ptr(ptr, x.shape[0])
         everything, last = self.base(x, edges)
@@ -75,12 +78,12 @@ class GraphNetwork(nn.Module):
         return self.pool.penalty()
 
 
-def check_counts(features: int, classes: int) -> None:
-    """There is something to see, and something to tell apart."""
-    if features < 1:
+def check_widths(in_channels: int, out_channels: int) -> None:
+    """There is something to see, and something to predict."""
+    if in_channels < 1:
         raise ValueError(
-            f"features must be at least 1, got {features}; nodes without features need an "
+            f"in_channels must be at least 1, got {in_channels}; nodes without features need an "
             "encoding: their degree, or random-walk return probabilities"
         )
-    if classes < 1:
-        raise ValueError(f"classes must be at least 1, got {classes}")
+    if out_channels < 1:
+        raise ValueError(f"out_channels must be at least 1, got {out_channels}")

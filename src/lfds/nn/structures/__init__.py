@@ -1,38 +1,27 @@
 """The structures: how the slots are arranged, and the layers that respect it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
-from lfds.nn.structures.array import Array
+from lfds.config import registry
 from lfds.nn.structures.base import LatentLayer, Structure, Symmetry
-from lfds.nn.structures.graph import LatentGraph, Loop, Sequence
-from lfds.nn.structures.image import Image
-from lfds.nn.structures.learned import LearnedGraph
+from lfds.nn.structures.graph import LatentGraph
 from lfds.nn.structures.spatial import GraphStructure
-from lfds.nn.structures.spectrum import LearnedSpectrum
 
-STRUCTURES: Mapping[str, Callable[[], Structure]] = MappingProxyType(
-    {
-        "image": Image,
-        "array": Array,
-        "sequence": Sequence,
-        "loop": Loop,
-        "learned-spatial": LearnedGraph,
-        "learned-spectral": LearnedSpectrum,
-    }
+STRUCTURES: Mapping[str, type[Structure]] = MappingProxyType(
+    {name: entry.load() for name, entry in registry.STRUCTURES.items()}
 )
+"""The structures by name."""
 
-__all__ = [
-    "STRUCTURES",
-    "Array",
-    "GraphStructure",
-    "Image",
-    "LatentGraph",
-    "LatentLayer",
-    "LearnedGraph",
-    "LearnedSpectrum",
-    "Loop",
-    "Sequence",
-    "Structure",
-    "Symmetry",
-]
+_CLASSES = {structure.__name__: structure for structure in STRUCTURES.values()}
+
+__all__ = ["STRUCTURES", "GraphStructure", "LatentGraph", "LatentLayer", "Structure", "Symmetry"]
+__all__ += _CLASSES
+
+
+def __getattr__(name: str) -> Any:
+    # Whatever the registry names can be imported from here: Image, Loop, ...
+    if name in _CLASSES:
+        return _CLASSES[name]
+    raise AttributeError(f"module 'lfds.nn.structures' has no attribute {name!r}")

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
+from lfds.nn.structures.base import LatentLayer, Sketch, SlotActivation, Structure, Symmetry
 from lfds.nn.structures.image import check_kernel_size, interior
 
 
@@ -23,6 +23,8 @@ class Array(Structure):
         kernel_size: Number of slots that a convolution sees; odd.
     """
 
+    channels_first = True
+
     def __init__(self, num_slots: int = 64, *, kernel_size: int = 3) -> None:
         super().__init__(num_slots)
         check_kernel_size(kernel_size)
@@ -30,6 +32,13 @@ class Array(Structure):
 
     def layer(self, channels: int) -> "ArrayLayer":
         return ArrayLayer(channels, self.kernel_size)
+
+    def sketch(self) -> Sketch:
+        return Sketch("Array", "boxes")
+
+    def signal(self, slots: Float[Tensor, "graphs slots channels"]) -> tuple[Tensor, ...]:
+        """A signal [graphs, channels, slots]."""
+        return (slots.mT,)
 
     def symmetries(self) -> Iterator[Symmetry]:
         support = interior(self.num_slots, self.kernel_size)
@@ -50,7 +59,7 @@ class ArrayLayer(LatentLayer):
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"], structure: Array
     ) -> Float[Tensor, "graphs slots channels"]:
-        mixed: Tensor = self.convolution(slots.mT)
+        mixed: Tensor = self.convolution(*structure.signal(slots))
         activated: Tensor = self.activation(mixed.mT)
         return activated
 

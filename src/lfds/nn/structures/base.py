@@ -3,12 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.input_checks import check_count
 
 
@@ -21,18 +23,35 @@ class Structure(nn.Module, ABC):
 
     Attributes:
         num_slots: Number of slots.
+        channels_first: Whether channels come before slots in :meth:`signal`, as convolutions want.
+        signal_dims: Numbers of dimensions that :meth:`signal` may have.
     """
 
     num_slots: int
+    channels_first: ClassVar[bool] = False
+    signal_dims: ClassVar[tuple[int, ...]] = (3,)
 
     def __init__(self, num_slots: int) -> None:
         super().__init__()
         # With a single slot there is nothing to arrange.
         self.num_slots = check_count(f"num_slots of {type(self).__name__}", num_slots, least=2)
 
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        """Build the structure that the settings of a network ask for."""
+        return cls(settings.slots)
+
     @abstractmethod
     def layer(self, channels: int) -> "LatentLayer":
         """Make a latent layer of this structure, ``channels`` wide."""
+
+    @abstractmethod
+    def sketch(self) -> "Sketch":
+        """How the structure is drawn."""
+
+    def signal(self, slots: Float[Tensor, "graphs slots channels"]) -> tuple[Tensor, ...]:
+        """What a network of the user's own on this structure is called with."""
+        return (slots,)
 
     @abstractmethod
     def symmetries(self) -> "Iterator[Symmetry]":
@@ -60,6 +79,24 @@ class LatentLayer(nn.Module, ABC):
 
     @abstractmethod
     def reset_parameters(self) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """How a structure is drawn.
+
+    Attributes:
+        name: What the structure is called in a caption.
+        layout: ``grid`` of boxes, ``circle`` of sectors, ``line`` of discs, ``boxes`` in a line,
+            ``graph`` of discs with its edges, or a line of slots beside their ``basis``.
+        size: Rows and columns of a grid.
+        matrix: The adjacency of a graph, or the basis.
+    """
+
+    name: str
+    layout: Literal["grid", "circle", "line", "boxes", "graph", "basis"]
+    size: tuple[int, int] = (0, 0)
+    matrix: Tensor | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from lfds.nn.accel.bags import Bags
-from lfds.nn.structures.base import Symmetry
+from lfds.nn.structures.base import Sketch, Symmetry
 from lfds.nn.structures.spatial import GraphStructure, normalised_rows, repeated_edges
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class Sequence(GraphStructure):
     def bags(self, num_graphs: int) -> Bags:
         return _bags(Sequence, self.num_slots, num_graphs)
 
+    def sketch(self) -> Sketch:
+        return Sketch("Sequence", "line")
+
     def symmetries(self) -> Iterator[Symmetry]:
         yield Symmetry("reversed", torch.arange(self.num_slots).flip(0), self)
 
@@ -80,6 +83,9 @@ class Loop(GraphStructure):
 
     def bags(self, num_graphs: int) -> Bags:
         return _bags(Loop, self.num_slots, num_graphs)
+
+    def sketch(self) -> Sketch:
+        return Sketch("Loop", "circle")
 
     def symmetries(self) -> Iterator[Symmetry]:
         slots = torch.arange(self.num_slots)

@@ -1,14 +1,16 @@
 """Slots on a grid, like the pixels of an image; a 2-D convolution lets neighbours talk."""
 
 from collections.abc import Iterator
-from typing import final
+from math import isqrt
+from typing import Self, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.input_checks import check_count
-from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
+from lfds.nn.structures.base import LatentLayer, Sketch, SlotActivation, Structure, Symmetry
 
 
 @final
@@ -23,6 +25,9 @@ class Image(Structure):
         kernel_size: Width of the square that a convolution sees; odd.
     """
 
+    channels_first = True
+    signal_dims = (4,)
+
     def __init__(self, height: int = 8, width: int = 8, *, kernel_size: int = 3) -> None:
         height = check_count("height of Image", height)
         width = check_count("width of Image", width)
@@ -30,8 +35,20 @@ class Image(Structure):
         check_kernel_size(kernel_size)
         self.height, self.width, self.kernel_size = height, width, kernel_size
 
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        side = isqrt(settings.slots)
+        return cls(side, side)
+
     def layer(self, channels: int) -> "ImageLayer":
         return ImageLayer(channels, self.kernel_size)
+
+    def sketch(self) -> Sketch:
+        return Sketch("Image", "grid", size=(self.height, self.width))
+
+    def signal(self, slots: Float[Tensor, "graphs slots channels"]) -> tuple[Tensor, ...]:
+        """An image [graphs, channels, height, width]; only the view changes, nothing is copied."""
+        return (slots.unflatten(1, (self.height, self.width)).permute(0, 3, 1, 2),)
 
     def symmetries(self) -> Iterator[Symmetry]:
         slots = torch.arange(self.num_slots).view(self.height, self.width)
@@ -62,8 +79,7 @@ class ImageLayer(LatentLayer):
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"], structure: Image
     ) -> Float[Tensor, "graphs slots channels"]:
-        # Channels stay last in memory: only the view changes, nothing is copied.
-        pixels = slots.unflatten(1, (structure.height, structure.width)).permute(0, 3, 1, 2)
+        (pixels,) = structure.signal(slots)
         mixed: Tensor = self.convolution(pixels)
         activated: Tensor = self.activation(mixed.permute(0, 2, 3, 1).flatten(1, 2))
         return activated

@@ -1,13 +1,14 @@
 """A graph of slots whose adjacency is learned."""
 
 from collections.abc import Iterator
-from typing import final
+from typing import Self, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.structures.base import Symmetry
+from lfds.config.network import NetworkSettings
+from lfds.nn.structures.base import Sketch, Symmetry
 from lfds.nn.structures.spatial import GraphStructure, normalised_rows
 
 
@@ -35,6 +36,10 @@ class LearnedGraph(GraphStructure):
         self.logits = nn.Parameter(torch.empty(num_slots, num_slots))
         self.reset_parameters()
 
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        return cls(settings.slots, normalized=settings.normalized_adjacency)
+
     def reset_parameters(self) -> None:
         nn.init.normal_(self.logits, std=0.1)
 
@@ -49,6 +54,9 @@ class LearnedGraph(GraphStructure):
     ) -> Float[Tensor, "graphs slots channels"]:
         weights = normalised_rows(self.adjacency) if self.normalized else self.adjacency
         return weights.to(slots.dtype) @ slots
+
+    def sketch(self) -> Sketch:
+        return Sketch("Learned graph", "graph", matrix=self.adjacency)
 
     def symmetries(self) -> Iterator[Symmetry]:
         order = torch.arange(self.num_slots).flip(0).roll(1)

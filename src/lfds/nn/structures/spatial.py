@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from lfds.nn.accel.bags import Bags
 from lfds.nn.accel.fused import Layer, can_fuse, fused_layer
 from lfds.nn.ops.edges import Edges, Rows
-from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure
+from lfds.nn.structures.base import LatentLayer, Sketch, SlotActivation, Structure
 
 
 class GraphStructure(Structure):
@@ -30,6 +30,13 @@ class GraphStructure(Structure):
     def bags(self, num_graphs: int) -> Bags | None:
         """The sums along the edges of so many graphs, where these are few and fixed for good."""
         return None
+
+    def signal(self, slots: Float[Tensor, "graphs slots channels"]) -> tuple[Tensor, ...]:
+        """The slots as they are, and their adjacency."""
+        return slots, self.adjacency.to(slots)
+
+    def sketch(self) -> Sketch:
+        return Sketch("Graph", "graph", matrix=self.adjacency)
 
     @final
     def layer(self, channels: int) -> "SpatialLayer":

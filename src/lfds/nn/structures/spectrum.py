@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator
-from typing import Any, Literal, SupportsIndex, final, get_args
+from typing import Any, Literal, Self, SupportsIndex, final, get_args
 
 import torch
 from jaxtyping import Float
@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrizations import orthogonal
 from torch.nn.utils.parametrize import remove_parametrizations
 
+from lfds.config.network import NetworkSettings
 from lfds.nn.input_checks import check_number
-from lfds.nn.structures.base import LatentLayer, SlotActivation, Structure, Symmetry
+from lfds.nn.structures.base import LatentLayer, Sketch, SlotActivation, Structure, Symmetry
 
 Orthonormality = Literal["penalty", "exact"]
 
@@ -51,6 +52,10 @@ class LearnedSpectrum(Structure):
             orthogonal(self.frame, "basis", orthogonal_map="matrix_exp")
         self.reset_parameters()
 
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> Self:
+        return cls(settings.slots, weight=settings.orthonormality)
+
     def reset_parameters(self) -> None:
         # From a start that is not orthogonal the penalty stalls far from zero.
         # Drawn in float32: torch has no QR decomposition in lower precisions.
@@ -89,6 +94,13 @@ class LearnedSpectrum(Structure):
 
     def layer(self, channels: int) -> "SpectralLayer":
         return SpectralLayer(channels, self.num_slots)
+
+    def signal(self, slots: Float[Tensor, "graphs slots channels"]) -> tuple[Tensor, ...]:
+        """The slots as they are, and the basis."""
+        return slots, self.basis.to(slots)
+
+    def sketch(self) -> Sketch:
+        return Sketch("Spectrum", "basis", matrix=self.basis)
 
     def symmetries(self) -> Iterator[Symmetry]:
         order = torch.arange(self.num_slots).flip(0).roll(1)

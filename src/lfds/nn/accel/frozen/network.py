@@ -39,8 +39,8 @@ def can_freeze(network: GraphNetwork, graphs: Graphs) -> bool:
     products = [
         layer.transforms for layer in layers if isinstance(layer, GraphLayer | SpatialLayer)
     ]
-    if network.pool.mix is not None:
-        products.append(network.pool.mix)
+    if network.pool.uses_all_layers:
+        products.append(network.pool.pools[0].input_map)
     return (
         has_kernels_for(graphs.x)
         and can_fuse(graphs.x, *products, *list(network.head.layers)[::3])
@@ -70,7 +70,7 @@ class FrozenNetwork:
         ]
         most = max(1, AT_ONCE // self.slots)
         self.pools = [FrozenPool(pool, most) for pool in pools]
-        mix = network.pool.mix
+        mix = network.pool.pools[0].input_map
         self.mix = None if mix is None else mix.weight.detach().t().chunk(len(self.layers))
         self.blends = any(pool.blend is not None for pool in pools)
         self.head = FrozenHead(network.head)

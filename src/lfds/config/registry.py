@@ -1,0 +1,137 @@
+"""The registry: every structure, pooling and encoding by name, and where it is implemented.
+
+The command line, the settings, the estimators, reports, tests and benchmarks read names from here
+and from nowhere else.  Nothing is imported until :meth:`Entry.load` is called, so that a list of
+names needs no torch.
+"""
+
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that can be chosen by name.
+
+    Attributes:
+        target: Where it is implemented, as ``module:name``.
+        summary: What it is, for tables and help texts.
+    """
+
+    target: str
+    summary: str
+
+    @property
+    def class_name(self) -> str:
+        """The name of what is implemented there."""
+        return self.target.split(":")[1]
+
+    def load(self) -> Any:
+        """Import what is implemented there."""
+        module, name = self.target.split(":")
+        return getattr(importlib.import_module(module), name)
+
+
+@dataclass(frozen=True)
+class StructureEntry(Entry):
+    """A latent structure.
+
+    Attributes:
+        square: Whether its number of slots has to be a square number.
+    """
+
+    square: bool = False
+
+
+STRUCTURES: Mapping[str, StructureEntry] = MappingProxyType(
+    {
+        "image": StructureEntry(
+            "lfds.nn.structures.image:Image", "a grid, 2-D convolution", square=True
+        ),
+        "array": StructureEntry("lfds.nn.structures.array:Array", "a row, 1-D convolution"),
+        "sequence": StructureEntry("lfds.nn.structures.graph:Sequence", "a path graph"),
+        "loop": StructureEntry("lfds.nn.structures.graph:Loop", "a cycle graph"),
+        "learned-spatial": StructureEntry(
+            "lfds.nn.structures.learned:LearnedGraph", "a graph with a learned adjacency"
+        ),
+        "learned-spectral": StructureEntry(
+            "lfds.nn.structures.spectrum:LearnedSpectrum", "a graph with a learned Fourier basis"
+        ),
+    }
+)
+"""The latent structures."""
+
+BASELINES: Mapping[str, Entry] = MappingProxyType(
+    {
+        "max": Entry("lfds.nn.baselines.flat:MaxPool", "maximum over the nodes"),
+        "mean": Entry("lfds.nn.baselines.flat:MeanPool", "mean over the nodes"),
+        "sum": Entry("lfds.nn.baselines.flat:SumPool", "sum over the nodes"),
+        "max+mean": Entry("lfds.nn.baselines.flat:MaxMeanPool", "maximum and mean side by side"),
+        "attention": Entry("lfds.nn.baselines.flat:AttentionPool", "gated attention"),
+        "sort": Entry("lfds.nn.baselines.sort:SortPool", "SortPool (DGCNN)"),
+        "diff": Entry("lfds.nn.baselines.diff:DiffPool", "DiffPool"),
+        "topk": Entry("lfds.nn.baselines.rank:RankPool", "Top-K pooling"),
+        "sag": Entry("lfds.nn.baselines.rank:RankPool", "self-attention graph pooling"),
+        "set-transformer": Entry(
+            "lfds.nn.baselines.transformers:TransformerPool", "Set Transformer"
+        ),
+        "gmt": Entry(
+            "lfds.nn.baselines.transformers:TransformerPool", "Graph Multiset Transformer"
+        ),
+    }
+)
+"""The poolings that latent structures are compared with."""
+
+TGP_PREFIX = "tgp:"
+"""A pooling called ``tgp:NAME`` is the pooler ``NAME`` of torch-geometric-pool."""
+
+TGP = Entry("lfds.nn.baselines.coarse:CoarsePool", "poolers of torch-geometric-pool")
+
+LFDS = Entry("lfds.nn.models.lfds_pooling:LFDSPooling", "one latent structure or several")
+
+POOLINGS: Mapping[str, Entry] = MappingProxyType({**BASELINES, **STRUCTURES})
+"""All poolings of a comparison."""
+
+ENCODINGS: Mapping[str, Entry] = MappingProxyType(
+    {
+        "deepwalk": Entry("lfds.data.encodings.deepwalk:DeepWalk", "DeepWalk embedding"),
+        "netmf": Entry("lfds.data.encodings.netmf:NetMF", "DeepWalk in closed form"),
+        "rwse": Entry("lfds.data.encodings.rwse:RWSE", "random-walk return probabilities"),
+        "laplacian": Entry("lfds.data.encodings.laplacian:Laplacian", "Laplacian eigenvectors"),
+        "degree": Entry("lfds.data.encodings.degree:Degree", "degrees"),
+        "distances": Entry(
+            "lfds.data.encodings.distances:Distances", "distances inside an embedding"
+        ),
+    }
+)
+"""The structural encodings of nodes."""
+
+
+def structures_in(pool: str) -> tuple[str, ...]:
+    """Return the latent structures that a pooling is made of; none for a baseline.
+
+    >>> structures_in("loop+image"), structures_in("max+mean")
+    (('loop', 'image'), ())
+    """
+    parts = tuple(pool.split("+"))
+    return parts if all(part in STRUCTURES for part in parts) else ()
+
+
+def is_latent(pool: str) -> bool:
+    """Whether a pooling uses a latent structure, or several side by side."""
+    return bool(structures_in(pool))
+
+
+def entry_of(pool: str) -> Entry:
+    """Return where a pooling is implemented."""
+    if is_latent(pool):
+        return LFDS
+    return TGP if pool.startswith(TGP_PREFIX) else BASELINES[pool]
+
+
+def expand_encodings(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of encodings without ``none``, which stands for no encoding."""
+    return tuple(name for name in names if name != "none")

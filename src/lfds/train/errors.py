@@ -1,0 +1,5 @@
+"""The exception for a training that broke down."""
+
+
+class DivergedError(ArithmeticError):
+    """The loss is not finite any more; in a comparison the fold is recorded as failed."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import torch
@@ -29,7 +29,6 @@ from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.nn import GraphNetwork
-from lfds.nn.models.backbone import GraphLayer
 from lfds.nn.ops.ragged import runs_of_nodes
 from lfds.nn.ops.segment import ragged_max
 
@@ -118,6 +117,18 @@ def check_onnx(
     return largest
 
 
+class Pairs(NamedTuple):
+    """Edges as PyG writes them, summed over by a basic operation."""
+
+    source: Tensor
+    target: Tensor
+
+    def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
+        """Add to each node what its neighbours send."""
+        messages = sent[self.source]
+        return own.scatter_add(0, self.target[:, None].expand_as(messages), messages)
+
+
 @final
 class PlainModel(nn.Module):
     """A fitted model in basic operations, which any runtime knows.
@@ -157,17 +168,10 @@ class PlainModel(nn.Module):
     def forward(self, known: list[Tensor], ptr: Tensor, edge_index: Tensor) -> Tensor:
         tables = zip(self.inputs, known, strict=True)
         x = torch.cat([self._encoded(name, table) for (name, _, _), table in tables], dim=1)
-        layers = []
-        source, target = edge_index[0], edge_index[1]
-        for layer in self.network.base.layers:
-            assert isinstance(layer, GraphLayer)
-            own, sent = layer.activation(layer.transforms(x)).chunk(2, dim=-1)
-            heard = sent[source]
-            x = own.scatter_add(0, target[:, None].expand_as(heard), heard)
-            layers.append(x)
-        # A latent structure reads no edges, and is joined by the maximum over all layers.
-        everything, pool = torch.cat(layers, dim=1), self.network.pool
-        pooled = pool(everything if pool.uses_all_layers else x, ptr, None)
+        everything, last = self.network.base(x, Pairs(edge_index[0], edge_index[1]))
+        # A latent structure reads no edges, and stands beside the maximum over all layers.
+        pool = self.network.pool
+        pooled = pool(everything if pool.uses_all_layers else last, ptr, None)
         vectors = [ragged_max(everything, ptr), pooled]
         return self._read(self.network.head(torch.cat(vectors, dim=1)))
 

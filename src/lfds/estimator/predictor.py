@@ -1,12 +1,12 @@
-"""What a network says of any number of graphs, a piece at a time."""
+"""The outputs of a network for any number of graphs, a piece at a time."""
 
 import torch
 from torch import Tensor
 
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
-from lfds.nn import GraphNetwork
-from lfds.nn.accel.frozen import FrozenNetwork, Graphs, can_freeze
+from lfds.nn import Edges, GraphNetwork
+from lfds.nn.models.inference import inference_copy
 from lfds.nn.ops.ragged import runs_of_nodes
 
 # Encoded at once: features of more graphs than this would fill the memory before they are used.
@@ -26,25 +26,21 @@ def predict(
         graphs: Any number, mapped from disk if need be.
         workers: Processes that compute structural encodings.
     """
+    network.eval()
+    folded = inference_copy(network)
     found = [torch.empty(0, network.out_channels)]
     for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
-        found.append(run(network, encoder.transform(graphs[piece], workers=workers)))
+        found.append(run(folded, encoder.transform(graphs[piece], workers=workers)))
     return torch.cat(found)
 
 
 def run(network: GraphNetwork, encoded: GraphSet) -> Tensor:
     """Return the outputs for graphs that are encoded and small enough to be taken as a whole."""
-    network.eval()
-    graphs = Graphs(encoded.x, encoded.ptr, encoded.edge_ptr, encoded.edge_dst)
-    if can_freeze(network, graphs):
-        said = FrozenNetwork(network)(graphs)
-        if said.isfinite().all():
-            return said
-        # The ordinary way tells what went wrong.
     found = [torch.empty(0, network.out_channels)]
     with torch.inference_mode():
         for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
-            part = graphs.run(rows)
-            found.append(network(part.x, *part.assembled()))
-    # Made outside, it is a tensor as any other.
+            batch = encoded.batch(rows)
+            edges = Edges.forward_only(batch.edge_ptr, batch.edge_dst)
+            found.append(network(batch.x, batch.ptr, edges))
+    # Copied outside of inference mode: a tensor like any other.
     return torch.cat(found)

@@ -20,7 +20,7 @@ from lfds.nn.input_checks import (
 )
 from lfds.nn.latent import run_latent, width_of
 from lfds.nn.ops.ragged import Ragged, ragged
-from lfds.nn.ops.segment import ragged_max, slot_max
+from lfds.nn.ops.segment import ragged_max
 from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
 from lfds.nn.slot_modules import (
     MaxBlend,
@@ -210,16 +210,16 @@ class LFDSPool(Aggregation):
             return run_latent(self.latent, self.structure, self._slots(self.normalized(batch)))
         vectors: list[Tensor] = []
         for layer, slots in enumerate(self._after_layers(self.normalized(batch))):
-            vectors += self.read(slots, slot_max(slots), layer)
+            vectors += self.read(slots, layer)
         return torch.cat(vectors, dim=-1)
 
     def read(
         self,
         slots: Float[Tensor, "graphs slots channels"],
-        largest: Float[Tensor, "graphs channels"],
         layer: int,
     ) -> list[Tensor]:
-        """What the output takes of the slots after a layer, given their maxima."""
+        """What the output takes of the slots after a layer."""
+        largest = slots.amax(dim=1)
         match self.readout:
             case "max":
                 return [largest]

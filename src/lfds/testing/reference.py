@@ -19,9 +19,9 @@ from lfds.nn import (
     MixtureAnchors,
 )
 from lfds.nn import Sequence as Path
+from lfds.nn.spatial import SpatialLayer
 from lfds.nn.structures.array import ArrayLayer
 from lfds.nn.structures.image import ImageLayer
-from lfds.nn.structures.spatial import SpatialLayer
 from lfds.nn.structures.spectrum import SpectralLayer
 from lfds.testing.trial import after, collate, graphs_for, ready
 

@@ -1,18 +1,6 @@
-"""Loops over nodes, edges and channels in machine code, by numba where it is installed.
+"""Optional faster backends of :mod:`lfds.nn.ops`, and how the code finds out what it may use.
 
-Kernels write into NumPy arrays they are given, and know nothing of torch.  :mod:`lfds.nn` has a way
-in plain torch for everything, with the same numbers up to rounding, and takes these where they are
-to be had (``pip install 'lfds[fast]'``).
+Every operation has a way in plain torch.  A backend stays only if it makes a whole training epoch
+or prediction at least 1.3 times as fast (``benchmarks/README.md`` has the table); none does on the
+CPU today.
 """
-
-from functools import cache
-
-
-@cache
-def numba_installed() -> bool:
-    """Whether the kernels can be had: whether there is a numba, and one that fits this NumPy."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return True

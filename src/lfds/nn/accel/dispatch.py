@@ -6,14 +6,9 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from lfds.nn import accel
-
-# Values up to which several threads would hardly share a pass between them.
-LITTLE = 2**18
-
 
 def is_traced() -> bool:
-    """Whether torch is only recording what would be done, for ``compile`` or ``export``."""
+    """Whether torch only records operations, for ``compile`` or ``export``."""
     return torch.compiler.is_compiling()
 
 
@@ -27,27 +22,9 @@ def only_basic_operations() -> bool:
 
 
 def runs_eagerly(tensor: Tensor) -> bool:
-    """Whether ``tensor`` is an ordinary one, and what is done with it is done at once."""
+    """Whether ``tensor`` is an ordinary tensor, and operations on it are run at once."""
     ordinary = type(tensor) in (Tensor, nn.Parameter) and not tensor.is_meta
     return ordinary and not is_traced() and not only_basic_operations()
-
-
-def runs_natively(tensor: Tensor) -> bool:
-    """Whether loops over ``tensor`` are left to :mod:`lfds.nn.accel`, which works in one thread.
-
-    torch shares large work out among its threads where it has several.
-    """
-    little = tensor.numel() <= LITTLE or torch.get_num_threads() == 1
-    return little and has_kernels_for(tensor)
-
-
-def has_kernels_for(tensor: Tensor) -> bool:
-    """Whether :mod:`lfds.nn.accel` is there, and works on such values."""
-    return (
-        accel.numba_installed()
-        and tensor.device.type == "cpu"
-        and tensor.dtype in (torch.float32, torch.float64)
-    )
 
 
 def values_may_be_read(tensor: Tensor) -> bool:
@@ -63,7 +40,7 @@ def autocasts(tensor: Tensor) -> bool:
 
 @contextmanager
 def own_precision(tensor: Tensor) -> Iterator[None]:
-    """Keep autocast out: it would lower the precision of single products in the middle."""
+    """Switch autocast off: it would lower the precision of single products inside an operation."""
     if not autocasts(tensor):
         yield
         return
@@ -72,5 +49,5 @@ def own_precision(tensor: Tensor) -> Iterator[None]:
 
 
 def working_dtype(x: Tensor) -> torch.dtype:
-    """The precision to compute in: float32 for anything below, and rounded once at the end."""
+    """The precision to compute in: float32 for anything below; results are rounded once."""
     return torch.float64 if x.dtype == torch.float64 else torch.float32

@@ -1,6 +1,6 @@
 """Poolers of torch-geometric-pool as readouts: one down-sizing, two layers on what is left."""
 
-from typing import Any, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import torch
 from jaxtyping import Float, Int
@@ -10,10 +10,10 @@ from lfds.config.network import NetworkSettings
 from lfds.config.registry import TGP_PREFIX
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.baselines.tgp_poolers import make_pooler, same_draws
-from lfds.nn.models.activation import Activation
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr, ragged
 from lfds.nn.ops.segment import ragged_max
+from lfds.nn.spatial import SpatialLayer
 
 
 @final
@@ -38,7 +38,9 @@ class CoarsePool(GraphPooling):
     def __init__(self, channels: int, name: str, clusters: int = 64, ratio: float = 0.5) -> None:
         super().__init__(channels, 2 * channels)
         self.pooler, width = make_pooler(name, channels, clusters, ratio)
-        self.layers = nn.ModuleList([CoarseLayer(width, channels), CoarseLayer(channels, channels)])
+        self.layers = nn.ModuleList(
+            [SpatialLayer(width, channels), SpatialLayer(channels, channels)]
+        )
         self._penalty: Tensor | None = None
 
     def forward(
@@ -66,9 +68,10 @@ class CoarsePool(GraphPooling):
         weight = x.new_ones(pairs.shape[1])
         if coarse.edge_weight is not None:
             weight = coarse.edge_weight.view(-1).to(x.dtype)
+        edges_left = WeightedPairs(pairs, weight)
         vectors = []
         for layer in self.layers:
-            x = layer(x, pairs, weight)
+            x = layer(x, edges_left)
             batch = ragged(x, coarse.batch, None, ptr.shape[0] - 1)
             vectors.append(ragged_max(batch.x, batch.ptr))
         return torch.cat(vectors, dim=1)
@@ -81,31 +84,13 @@ class CoarsePool(GraphPooling):
         return {**self.__dict__, "_penalty": None}
 
 
-@final
-class CoarseLayer(nn.Module):
-    r"""A spatial layer along edges whose weights are learned from as well.
+class WeightedPairs(NamedTuple):
+    """Edges as pairs of nodes, with weights that are learned from as well."""
 
-    .. math::
-        \mathbf{X} \leftarrow \mathbf{A} f(\mathbf{X} \boldsymbol{\Phi}_2)
-                              + f(\mathbf{X} \boldsymbol{\Phi}_1)
+    pairs: Int[Tensor, "2 edges"]
+    weight: Float[Tensor, "edges"]
 
-    Args:
-        in_channels: Width of the nodes that come in.
-        out_channels: Width of those that go out.
-    """
-
-    def __init__(self, in_channels: int, out_channels: int) -> None:
-        super().__init__()
-        self.transforms = nn.Linear(in_channels, 2 * out_channels, bias=False)
-        self.activation = Activation(2 * out_channels)
-
-    def forward(
-        self,
-        x: Float[Tensor, "nodes in_channels"],
-        pairs: Int[Tensor, "2 edges"],
-        weight: Float[Tensor, "edges"],
-    ) -> Float[Tensor, "nodes out_channels"]:
-        activated: Tensor = self.activation(self.transforms(x))
-        own, sent = activated.chunk(2, dim=-1)
-        source, target = pairs
-        return own.index_add(0, target, weight[:, None] * sent[source])
+    def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
+        """Add to each node what its neighbours send."""
+        source, target = self.pairs
+        return own.index_add(0, target, self.weight[:, None] * sent[source])

@@ -1,6 +1,6 @@
 """DiffPool: nodes are shared out over clusters that form a graph of their own."""
 
-from typing import Any, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import torch
 from jaxtyping import Float, Int
@@ -8,12 +8,11 @@ from torch import Tensor, nn
 
 from lfds.config.network import NetworkSettings
 from lfds.nn.baselines.base import GraphPooling
-from lfds.nn.models.backbone import GraphLayer
 from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.segment_matmul import weighted_sums
 from lfds.nn.ops.spmm import sum_of_neighbours
-from lfds.nn.ops.weighted_sums import weighted_sums
-from lfds.nn.structures.base import SlotActivation
-from lfds.nn.structures.spatial import normalised_rows
+from lfds.nn.spatial import SpatialLayer
+from lfds.nn.structures.graph import normalized_rows
 
 
 @final
@@ -57,8 +56,8 @@ class DiffPool(GraphPooling):
     ) -> None:
         super().__init__(channels, 2 * channels)
         self.link_weight, self.entropy_weight = link_weight, entropy_weight
-        self.assign = GraphLayer(channels, clusters)
-        self.layers = nn.ModuleList(ClusterLayer(channels) for _ in range(2))
+        self.assign = SpatialLayer(channels, clusters)
+        self.layers = nn.ModuleList(SpatialLayer(channels, channels) for _ in range(2))
         self._penalty: Tensor | None = None
 
     def forward(
@@ -66,10 +65,10 @@ class DiffPool(GraphPooling):
     ) -> Float[Tensor, "boundaries-1 out_channels"]:
         logits: Tensor = self.assign(nodes, edges)
         x, adjacency, self._penalty = self.down_size(nodes, logits, ptr, edges)
-        heard = normalised_rows(adjacency)
+        neighbours = DenseAdjacency(normalized_rows(adjacency))
         vectors = []
         for layer in self.layers:
-            x = layer(x, heard)
+            x = layer(x, neighbours)
             vectors.append(x.amax(dim=1))
         return torch.cat(vectors, dim=1)
 
@@ -99,28 +98,14 @@ class DiffPool(GraphPooling):
         return {**self.__dict__, "_penalty": None}
 
 
-@final
-class ClusterLayer(nn.Module):
-    r"""A spatial layer on a few nodes whose adjacency is dense.
+class DenseAdjacency(NamedTuple):
+    """An adjacency of a few nodes, one matrix for each graph."""
 
-    .. math::
-        \mathbf{X}' \leftarrow \mathbf{A}' f(\mathbf{X}' \boldsymbol{\Phi}_2)
-                               + f(\mathbf{X}' \boldsymbol{\Phi}_1)
-    """
+    matrix: Float[Tensor, "graphs clusters clusters"]
 
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.transforms = nn.Linear(channels, 2 * channels, bias=False)
-        self.activation = SlotActivation(2 * channels)
-
-    def forward(
-        self,
-        x: Float[Tensor, "graphs clusters channels"],
-        adjacency: Float[Tensor, "graphs clusters clusters"],
-    ) -> Float[Tensor, "graphs clusters channels"]:
-        activated: Tensor = self.activation(self.transforms(x))
-        own, sent = activated.chunk(2, dim=-1)
-        return torch.baddbmm(own, adjacency, sent)
+    def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
+        """Add to each cluster what its neighbours send."""
+        return torch.baddbmm(own, self.matrix, sent)
 
 
 def link_loss(

@@ -11,22 +11,8 @@ from lfds.config.network import NetworkSettings
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr
-from lfds.nn.ops.segment import ragged_max
-from lfds.nn.ops.weighted_sums import weighted_sums
-
-
-def ragged_sum(
-    x: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"]
-) -> Float[Tensor, "boundaries-1 channels"]:
-    """Sum the nodes of every graph."""
-    return weighted_sums(x.new_ones(x.shape[0], 1), x, ptr)[:, 0]
-
-
-def ragged_mean(
-    x: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"]
-) -> Float[Tensor, "boundaries-1 channels"]:
-    """Average the nodes of every graph; zero for a graph without nodes."""
-    return ragged_sum(x, ptr) / ptr.diff().clamp(min=1)[:, None]
+from lfds.nn.ops.segment import ragged_max, ragged_mean, ragged_sum
+from lfds.nn.ops.segment_matmul import weighted_sums
 
 
 class FlatPool(GraphPooling, ABC):

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 from lfds.config.network import NetworkSettings
 from lfds.nn.accel.dispatch import is_traced
 from lfds.nn.baselines.base import GraphPooling
-from lfds.nn.models.backbone import GraphLayer
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr
 from lfds.nn.ops.segment import ragged_max
 from lfds.nn.ops.spmm import sum_of_neighbours
+from lfds.nn.spatial import SpatialLayer
 
 
 @final
@@ -47,7 +47,7 @@ class RankPool(GraphPooling):
         super().__init__(channels, 2 * channels)
         self.ratio = ratio
         self.score = DirectionScore(channels) if score == "topk" else NeighbourScore(channels)
-        self.layers = nn.ModuleList(GraphLayer(channels, channels) for _ in range(2))
+        self.layers = nn.ModuleList(SpatialLayer(channels, channels) for _ in range(2))
 
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
@@ -64,12 +64,12 @@ class RankPool(GraphPooling):
     ) -> tuple[Tensor, Tensor, Edges]:
         """The nodes that stay, weighted, where each graph begins among them, and their edges."""
         score: Tensor = self.score(nodes, edges)
-        kept = highest(score.detach(), ptr, self.ratio)
-        before = torch.cat([ptr.new_zeros(1), kept.cumsum(0)])
-        stays = kept.nonzero()[:, 0]
+        mask = highest(score.detach(), ptr, self.ratio)
+        before = torch.cat([ptr.new_zeros(1), mask.cumsum(0)])
+        stays = mask.nonzero()[:, 0]
         if is_traced():
             self._promise(stays.shape[0], nodes.shape[0])
-        return nodes[stays] * score[stays].tanh()[:, None], before[ptr], edges.among(kept)
+        return nodes[stays] * score[stays].tanh()[:, None], before[ptr], edges.subgraph(mask)
 
     def _promise(self, stay: int, nodes: int) -> None:
         """Tell torch how many nodes stay at least; it cannot know while it is only recording.

@@ -25,7 +25,6 @@ from torch import Tensor
 
 from lfds.nn.accel.dispatch import own_precision, runs_eagerly, working_dtype
 from lfds.nn.input_checks import check_ptr_values
-from lfds.nn.ops.first_order import no_second_derivative
 from lfds.nn.ops.segment_matmul import ragged_gram, ragged_matmul
 
 # Nodes worked on at a time: few enough to stay near the cache, enough to keep the products busy.
@@ -269,7 +268,11 @@ def _backward(ctx: Any, grad: Tensor | None, *_: Tensor | None) -> Gradients:
 
 
 def _second_backward(ctx: Any, *_: Tensor) -> None:
-    raise no_second_derivative("lfds.nn.distribute")
+    raise RuntimeError(
+        "lfds.nn.distribute has no second derivative; a gradient penalty has to stop at its "
+        "output, or, in evaluation mode, go through torch.func.grad, which takes the slow way: do "
+        "not pass create_graph=True"
+    )
 
 
 def _distribute_when_compiled(

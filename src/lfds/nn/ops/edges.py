@@ -7,7 +7,6 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from lfds.nn import accel
 from lfds.nn.accel.dispatch import is_traced, values_may_be_read
 from lfds.nn.input_checks import check_ptr_values
 
@@ -63,6 +62,12 @@ class Edges(NamedTuple):
         return Edges(rows, transposed(rows))
 
     @staticmethod
+    def forward_only(ptr: Int[Tensor, "boundaries"], source: Int[Tensor, "edges"]) -> "Edges":
+        """The same without the transposed matrix, which only a gradient needs: for inference."""
+        rows = Rows(ptr.int(), source.int(), torch.ones(source.shape[0], device=ptr.device))
+        return Edges(rows, rows)
+
+    @staticmethod
     def from_index(
         edge_index: Int[Tensor, "2 edges"], num_nodes: int, weight: Tensor | None = None
     ) -> "Edges":
@@ -81,12 +86,20 @@ class Edges(NamedTuple):
         """The node each edge of ``rows`` goes to."""
         return torch.repeat_interleave(self.rows.ptr.diff(), output_size=self.rows.column.shape[0])
 
-    def among(self, kept: Bool[Tensor, "nodes"]) -> "Edges":
-        """Keep some nodes, renumbered, and the edges between them."""
-        number = kept.cumsum(0) - 1
+    def add_neighbours(
+        self, own: Float[Tensor, "nodes channels"], sent: Float[Tensor, "nodes channels"]
+    ) -> Float[Tensor, "nodes channels"]:
+        """Add to every node what its neighbours send; see :func:`lfds.nn.ops.spmm`."""
+        from lfds.nn.ops.spmm import sum_of_neighbours
+
+        return sum_of_neighbours(sent, self, own)
+
+    def subgraph(self, mask: Bool[Tensor, "nodes"]) -> "Edges":
+        """Keep the nodes of ``mask``, renumbered, and the edges between them."""
+        number = mask.cumsum(0) - 1
         source, target = self.rows.column.long(), self.target
-        both = kept[source] & kept[target]
-        stays, rows = both.nonzero()[:, 0], kept.nonzero()[:, 0]
+        both = mask[source] & mask[target]
+        stays, rows = both.nonzero()[:, 0], mask.nonzero()[:, 0]
         # How many edges stay before each one, and so before each row.
         before = torch.cat([number.new_zeros(1), both.cumsum(0)])
         ptr = torch.cat([before[self.rows.ptr.long()][rows], before[-1:]])
@@ -102,23 +115,12 @@ def transposed(rows: Rows) -> Rows:
     num_nodes = rows.ptr.shape[0] - 1
     if rows.ptr.device.type != "cpu" or is_traced():
         return transposed_by_sorting(rows)
-    if accel.numba_installed():
-        return _transposed_natively(rows)
     # Several times faster than sorting, and nothing that could be traced.
     entries = rows.weight.numpy(), rows.column.numpy(), rows.ptr.numpy()
     flipped = csr_array(entries, shape=(num_nodes, num_nodes)).tocsc()
     parts = (flipped.indptr, flipped.indices, flipped.data)
     ptr, column, weight = (torch.from_numpy(part) for part in parts)
     return Rows(ptr.int(), column.int(), weight)
-
-
-def _transposed_natively(rows: Rows) -> Rows:
-    from lfds.nn.accel.numba_transpose import transpose
-
-    flipped = Rows(*(torch.empty_like(part) for part in rows))
-    flipped.ptr.zero_()
-    transpose(*(part.numpy() for part in (*rows, *flipped)))
-    return flipped
 
 
 def transposed_by_sorting(rows: Rows) -> Rows:

@@ -1,28 +1,18 @@
-"""The two matrix products over a ragged batch, close to the speed of one plain product.
+r"""Matrix products over a ragged batch, close to the speed of one plain product.
 
-Native kernels call BLAS for one graph after the other, where they are to be had and graphs are
-small.  Else ``torch.nn.functional.grouped_mm`` runs all graphs in one call, but on the CPU takes
-only float32 whose rows are multiples of 16 bytes.  Everything else, accelerators included, goes
-through a loop of ordinary products: slower on many small graphs, and right for any dtype, width and
-device.
-What ``grouped_mm`` returns has gaps between its rows where their length is no multiple of 16 bytes;
-it is packed, since torch's softmax writes its gradient past such gaps without a word.
-None of them knows autograd: they are the inside of operators that bring their own backward.
+``torch.nn.functional.grouped_mm`` runs all graphs in one call, but on the CPU takes only float32
+whose rows are multiples of 16 bytes.  Everything else, accelerators included, goes through a loop
+of ordinary products: slower on many small graphs, and right for any dtype, width and device.
 """
+
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.accel.dispatch import runs_natively
-
-# Multiplications for which OpenBLAS starts no threads.
-MOST = 2**18
-# Rows that may be multiplied at a time below which products of torch are the faster ones.
-FEWEST = 48
-# Nodes of a mean graph above which they are.
-LARGE = 256
+from lfds.nn.input_checks import check_ptr_values
 
 
 def ragged_gram(
@@ -30,20 +20,14 @@ def ragged_gram(
     b: Float[Tensor, "nodes columns"],
     ptr: Int[Tensor, "boundaries"],
 ) -> Float[Tensor, "boundaries-1 rows columns"]:
-    r"""Multiply each graph's part of ``a``, transposed, with its part of ``b``.
+    r"""Multiply each graph's part of ``a``, transposed, with its part of ``b``; no autograd.
 
     .. math::
         \mathbf{Y}_g = \mathbf{A}_g^\top \mathbf{B}_g
     """
-    most = rows_at_once(a.shape[1] * b.shape[1])
-    if most >= FEWEST and _fit_native(a, b, ptr):
-        from lfds.nn.accel.numba_segment_matmul import gram
-
-        sums = a.new_empty(ptr.shape[0] - 1, a.shape[1], b.shape[1])
-        first, second, bounds, out = (part.detach().numpy() for part in (a, b, ptr, sums))
-        gram(first, second, bounds, most, out)
-        return sums
     if takes_grouped(a, b):
+        # Rows have gaps where their length is no multiple of 16 bytes, and torch's softmax writes
+        # its gradient past such gaps: pack them.
         return F.grouped_mm(a.t(), b, offs=_ends(ptr)).contiguous()
     sizes = ptr.diff().tolist()
     sums = a.new_empty(len(sizes), a.shape[1], b.shape[1])
@@ -57,21 +41,11 @@ def ragged_matmul(
     matrices: Float[Tensor, "graphs inner columns"],
     ptr: Int[Tensor, "boundaries"],
 ) -> Float[Tensor, "nodes columns"]:
-    r"""Multiply every row of ``a`` with the matrix of its graph.
+    r"""Multiply every row of ``a`` with the matrix of its graph; no autograd.
 
     .. math::
         \mathbf{z}_i = \mathbf{a}_i \mathbf{M}_{g(i)}
     """
-    most = rows_at_once(matrices.shape[1] * matrices.shape[2])
-    turned = matrices.mT.is_contiguous()
-    laid = matrices.mT if turned else matrices
-    if most >= FEWEST and _fit_native(a, laid, ptr):
-        from lfds.nn.accel.numba_segment_matmul import multiply
-
-        rows = a.new_empty(a.shape[0], matrices.shape[2])
-        first, second, bounds, out = (part.detach().numpy() for part in (a, laid, ptr, rows))
-        multiply(first, second, turned, bounds, most, out)
-        return rows
     if takes_grouped(a, matrices):
         return F.grouped_mm(a, matrices, offs=_ends(ptr)).contiguous()
     sizes = ptr.diff().tolist()
@@ -81,18 +55,6 @@ def ragged_matmul(
     ):
         torch.mm(part, matrix, out=result)
     return rows
-
-
-def rows_at_once(size: int) -> int:
-    """Rows that BLAS may multiply with so large a matrix before it starts threads of its own."""
-    return MOST // max(size, 1)
-
-
-def _fit_native(a: Tensor, other: Tensor, ptr: Tensor) -> bool:
-    """Whether kernels multiply these: values of one kind that lie in a row, of small graphs."""
-    fit = a.dtype == other.dtype and a.is_contiguous() and other.is_contiguous()
-    small = a.shape[0] <= LARGE * (ptr.shape[0] - 1)
-    return fit and small and other.numel() > 0 and a.numel() > 0 and runs_natively(a)
 
 
 def takes_grouped(*operands: Tensor) -> bool:
@@ -113,3 +75,65 @@ def _fits_grouped(operand: Tensor) -> bool:
 
 def _ends(ptr: Tensor) -> Tensor:
     return ptr[1:].to(torch.int32)
+
+
+def weighted_sums(
+    weights: Float[Tensor, "nodes rows"],
+    x: Float[Tensor, "nodes channels"],
+    ptr: Int[Tensor, "boundaries"],
+) -> Float[Tensor, "boundaries-1 rows channels"]:
+    r"""Sum the nodes of every graph, once for each column of ``weights``.
+
+    .. math::
+        \mathbf{Y}_g = \mathbf{A}_g^\top \mathbf{B}_g, \qquad
+        \bar{\mathbf{A}}_g = \mathbf{B}_g \bar{\mathbf{Y}}_g^\top, \qquad
+        \bar{\mathbf{B}}_g = \mathbf{A}_g \bar{\mathbf{Y}}_g
+    """
+    sums: Tensor = torch.ops.lfds.weighted_sums(weights, x, ptr)
+    return sums
+
+
+torch.library.define("lfds::weighted_sums", "(Tensor weights, Tensor x, Tensor ptr) -> Tensor")
+torch.library.define(
+    "lfds::weighted_sums_backward",
+    "(Tensor grad, Tensor weights, Tensor x, Tensor ptr) -> (Tensor, Tensor)",
+)
+
+
+@torch.library.impl("lfds::weighted_sums", "default")
+def _weighted_sums(weights: Tensor, x: Tensor, ptr: Tensor) -> Tensor:
+    if ptr.device.type == "cpu":  # a wrong one would read stray memory
+        check_ptr_values(ptr, x.shape[0])
+    return ragged_gram(weights.contiguous(), x.contiguous(), ptr)
+
+
+@torch.library.impl("lfds::weighted_sums_backward", "default")
+def _weighted_sums_backward(
+    grad: Tensor, weights: Tensor, x: Tensor, ptr: Tensor
+) -> tuple[Tensor, Tensor]:
+    grad = grad.contiguous()
+    by_weights = ragged_matmul(x.contiguous(), grad.mT, ptr)
+    return by_weights, ragged_matmul(weights.contiguous(), grad, ptr)
+
+
+def _shape(weights: Tensor, x: Tensor, ptr: Tensor) -> Tensor:
+    return x.new_empty(ptr.shape[0] - 1, weights.shape[1], x.shape[1])
+
+
+def _backward_shapes(
+    grad: Tensor, weights: Tensor, x: Tensor, ptr: Tensor
+) -> tuple[Tensor, Tensor]:
+    return weights.new_empty(weights.shape), x.new_empty(x.shape)
+
+
+def _keep(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
+    return *torch.ops.lfds.weighted_sums_backward(grad, *ctx.saved_tensors), None
+
+
+torch.library.register_fake("lfds::weighted_sums", _shape)
+torch.library.register_fake("lfds::weighted_sums_backward", _backward_shapes)
+torch.library.register_autograd("lfds::weighted_sums", _backward, setup_context=_keep)

@@ -5,9 +5,8 @@ from types import MappingProxyType
 from typing import Any
 
 from lfds.config import registry
-from lfds.nn.structures.base import LatentLayer, Structure, Symmetry
-from lfds.nn.structures.graph import LatentGraph
-from lfds.nn.structures.spatial import GraphStructure
+from lfds.nn.structures.base import Sketch, Structure, Symmetry
+from lfds.nn.structures.graph import GraphStructure, LatentGraph
 
 STRUCTURES: Mapping[str, type[Structure]] = MappingProxyType(
     {name: entry.load() for name, entry in registry.STRUCTURES.items()}
@@ -16,7 +15,7 @@ STRUCTURES: Mapping[str, type[Structure]] = MappingProxyType(
 
 _CLASSES = {structure.__name__: structure for structure in STRUCTURES.values()}
 
-__all__ = ["STRUCTURES", "GraphStructure", "LatentGraph", "LatentLayer", "Structure", "Symmetry"]
+__all__ = ["STRUCTURES", "GraphStructure", "LatentGraph", "Sketch", "Structure", "Symmetry"]
 __all__ += _CLASSES
 
 

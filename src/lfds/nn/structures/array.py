@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.structures.base import LatentLayer, Sketch, SlotActivation, Structure, Symmetry
+from lfds.nn.spatial import Activation
+from lfds.nn.structures.base import Sketch, Structure, Symmetry
 from lfds.nn.structures.image import check_kernel_size, interior
 
 
@@ -48,13 +49,13 @@ class Array(Structure):
 
 
 @final
-class ArrayLayer(LatentLayer):
+class ArrayLayer(nn.Module):
     r"""A 1-D convolution over the row: :math:`\mathbf{Y} \leftarrow f(\mathbf{Y} * \mathbf{K})`."""
 
     def __init__(self, channels: int, kernel_size: int) -> None:
         super().__init__()
         self.convolution = nn.Conv1d(channels, channels, kernel_size, padding="same")
-        self.activation = SlotActivation(channels)
+        self.activation = Activation(channels)
 
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"], structure: Array

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal, Self
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812
 
 from lfds.config.network import NetworkSettings
 from lfds.nn.input_checks import check_count
@@ -42,8 +41,12 @@ class Structure(nn.Module, ABC):
         return cls(settings.slots)
 
     @abstractmethod
-    def layer(self, channels: int) -> "LatentLayer":
-        """Make a latent layer of this structure, ``channels`` wide."""
+    def layer(self, channels: int) -> nn.Module:
+        """Make a latent layer of this structure, ``channels`` wide.
+
+        It is called with the slots [graphs, slots, channels] and the structure, and has a method
+        ``reset_parameters``.
+        """
 
     @abstractmethod
     def sketch(self) -> "Sketch":
@@ -69,16 +72,6 @@ class Structure(nn.Module, ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.extra_repr()})"
-
-
-class LatentLayer(nn.Module, ABC):
-    """One step in which the slots of a structure talk to each other.
-
-    Called with the slots and the structure that made the layer.
-    """
-
-    @abstractmethod
-    def reset_parameters(self) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,21 +110,3 @@ class Symmetry:
     order: Int[Tensor, "slots"]
     twin: Structure
     support: Bool[Tensor, "slots"] | None = None
-
-
-class SlotActivation(nn.Module):
-    """The function f of the paper: ReLU, then batch norm over all slots of all graphs."""
-
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.norm = nn.BatchNorm1d(channels)
-
-    def forward(
-        self, slots: Float[Tensor, "graphs slots channels"]
-    ) -> Float[Tensor, "graphs slots channels"]:
-        rows: Tensor = self.norm(F.relu(slots).flatten(0, 1))
-        return rows.view(slots.shape)
-
-    def reset_parameters(self) -> None:
-        """Forget the statistics, and scale by one again."""
-        self.norm.reset_parameters()

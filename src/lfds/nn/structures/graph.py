@@ -1,7 +1,7 @@
-"""Graphs that are given, not learned: a path, a cycle, and any other of the user's own."""
+"""Slots that are the nodes of a graph: a path, a cycle, and any other of the user's own."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import torch
@@ -9,13 +9,52 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.accel.bags import Bags
-from lfds.nn.structures.base import Sketch, Symmetry
-from lfds.nn.structures.spatial import GraphStructure, normalised_rows, repeated_edges
+from lfds.nn.spatial import SpatialLayer
+from lfds.nn.structures.base import Sketch, Structure, Symmetry
 
 if TYPE_CHECKING:
     import networkx as nx
     import numpy as np
+
+
+class GraphStructure(Structure):
+    """Slots with an adjacency among them."""
+
+    @property
+    @abstractmethod
+    def adjacency(self) -> Float[Tensor, "slots slots"]:
+        """The adjacency of the slots: symmetric and non-negative."""
+
+    @abstractmethod
+    def sum_of_neighbours(
+        self, slots: Float[Tensor, "graphs slots channels"]
+    ) -> Float[Tensor, "graphs slots channels"]:
+        """Sum over the neighbours of each slot."""
+
+    def add_neighbours(
+        self,
+        own: Float[Tensor, "graphs slots channels"],
+        sent: Float[Tensor, "graphs slots channels"],
+    ) -> Float[Tensor, "graphs slots channels"]:
+        """Add to each slot what its neighbours send."""
+        return own + self.sum_of_neighbours(sent)
+
+    def signal(self, slots: Float[Tensor, "graphs slots channels"]) -> tuple[Tensor, ...]:
+        """The slots as they are, and their adjacency."""
+        return slots, self.adjacency.to(slots)
+
+    def sketch(self) -> Sketch:
+        return Sketch("Graph", "graph", matrix=self.adjacency)
+
+    @final
+    def layer(self, channels: int) -> SpatialLayer:
+        return SpatialLayer(channels, channels)
+
+
+def normalized_rows(adjacency: Float[Tensor, "*graphs slots slots"]) -> Tensor:
+    """Divide by the degrees: the sum over neighbours becomes their mean."""
+    degree = adjacency.sum(dim=-1, keepdim=True)
+    return adjacency / degree.clamp(min=1e-12)
 
 
 @final
@@ -42,9 +81,6 @@ class Sequence(GraphStructure):
         from_right = F.pad(slots[:, 1:], (0, 0, 0, 1))
         from_left = F.pad(slots[:, :-1], (0, 0, 1, 0))
         return from_left + from_right
-
-    def bags(self, num_graphs: int) -> Bags:
-        return _bags(Sequence, self.num_slots, num_graphs)
 
     def sketch(self) -> Sketch:
         return Sketch("Sequence", "line")
@@ -81,9 +117,6 @@ class Loop(GraphStructure):
     ) -> Float[Tensor, "graphs slots channels"]:
         return slots.roll(1, dims=1) + slots.roll(-1, dims=1)
 
-    def bags(self, num_graphs: int) -> Bags:
-        return _bags(Loop, self.num_slots, num_graphs)
-
     def sketch(self) -> Sketch:
         return Sketch("Loop", "circle")
 
@@ -92,11 +125,6 @@ class Loop(GraphStructure):
         yield Symmetry("turned by one", slots.roll(1), self)
         yield Symmetry("turned by two", slots.roll(2), self)
         yield Symmetry("mirrored", slots.flip(0), self)
-
-
-@lru_cache(maxsize=32)  # the same for every batch of so many graphs
-def _bags(kind: type[Sequence | Loop], num_slots: int, num_graphs: int) -> Bags:
-    return Bags(repeated_edges(kind(num_slots).adjacency, num_graphs))
 
 
 class SparseMatrix(Protocol):
@@ -142,7 +170,7 @@ class LatentGraph(GraphStructure):
     def sum_of_neighbours(
         self, slots: Float[Tensor, "graphs slots channels"]
     ) -> Float[Tensor, "graphs slots channels"]:
-        weights = normalised_rows(self.matrix) if self.normalized else self.matrix
+        weights = normalized_rows(self.matrix) if self.normalized else self.matrix
         return weights.to(slots.dtype) @ slots
 
     def symmetries(self) -> Iterator[Symmetry]:

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from lfds.config.network import NetworkSettings
 from lfds.nn.input_checks import check_count
-from lfds.nn.structures.base import LatentLayer, Sketch, SlotActivation, Structure, Symmetry
+from lfds.nn.spatial import Activation
+from lfds.nn.structures.base import Sketch, Structure, Symmetry
 
 
 @final
@@ -68,13 +69,13 @@ class Image(Structure):
 
 
 @final
-class ImageLayer(LatentLayer):
+class ImageLayer(nn.Module):
     r"""A 2-D convolution of the grid, :math:`\mathbf{Y} \leftarrow f(\mathbf{Y} * \mathbf{K})`."""
 
     def __init__(self, channels: int, kernel_size: int) -> None:
         super().__init__()
         self.convolution = nn.Conv2d(channels, channels, kernel_size, padding="same")
-        self.activation = SlotActivation(channels)
+        self.activation = Activation(channels)
 
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"], structure: Image

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lfds.config.network import NetworkSettings
 from lfds.nn.structures.base import Sketch, Symmetry
-from lfds.nn.structures.spatial import GraphStructure, normalised_rows
+from lfds.nn.structures.graph import GraphStructure, normalized_rows
 
 
 @final
@@ -52,7 +52,7 @@ class LearnedGraph(GraphStructure):
     def sum_of_neighbours(
         self, slots: Float[Tensor, "graphs slots channels"]
     ) -> Float[Tensor, "graphs slots channels"]:
-        weights = normalised_rows(self.adjacency) if self.normalized else self.adjacency
+        weights = normalized_rows(self.adjacency) if self.normalized else self.adjacency
         return weights.to(slots.dtype) @ slots
 
     def sketch(self) -> Sketch:

@@ -12,7 +12,8 @@ from torch.nn.utils.parametrize import remove_parametrizations
 
 from lfds.config.network import NetworkSettings
 from lfds.nn.input_checks import check_number
-from lfds.nn.structures.base import LatentLayer, Sketch, SlotActivation, Structure, Symmetry
+from lfds.nn.spatial import Activation
+from lfds.nn.structures.base import Sketch, Structure, Symmetry
 
 Orthonormality = Literal["penalty", "exact"]
 
@@ -136,7 +137,7 @@ def _rebuild(
 
 
 @final
-class SpectralLayer(LatentLayer):
+class SpectralLayer(nn.Module):
     r"""A spectral convolution over the slots, with a filter for each frequency.
 
     .. math::
@@ -148,7 +149,7 @@ class SpectralLayer(LatentLayer):
         super().__init__()
         self.response = nn.Parameter(torch.empty(num_slots))
         self.transforms = nn.Linear(channels, 2 * channels, bias=False)
-        self.activation = SlotActivation(2 * channels)
+        self.activation = Activation(2 * channels)
         self.reset_parameters()
 
     def forward(

@@ -1,0 +1,81 @@
+"""The spatial layer: the one graph convolution of nodes, slots and clusters."""
+
+from typing import Protocol, final, runtime_checkable
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+
+@runtime_checkable
+class Adjacency(Protocol):
+    """Who is whose neighbour: the edges of a batch, a structure, or a matrix for each graph."""
+
+    def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
+        r"""Return :math:`\mathbf{O} + \mathbf{A} \mathbf{S}`."""
+
+
+@final
+class Activation(nn.Module):
+    """The function f of the paper: ReLU, then batch norm over all rows.
+
+    A single row has no variance: it is normalized by the running statistics, in training too, and
+    leaves them as they are.
+
+    Args:
+        channels: Size of the last dimension.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(channels)
+
+    def forward(self, x: Float[Tensor, "*rows channels"]) -> Float[Tensor, "*rows channels"]:
+        rows = F.relu(x).flatten(0, -2)
+        norm = self.norm
+        # Asked in training only: while torch records, the number of rows may not be known.
+        if not norm.training or rows.shape[0] > 1:
+            normalized: Tensor = norm(rows)
+        else:
+            normalized = F.batch_norm(
+                rows, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps
+            )
+        return normalized.view(x.shape)
+
+    def reset_parameters(self) -> None:
+        """Forget the statistics, and scale by one again."""
+        self.norm.reset_parameters()
+
+
+@final
+class SpatialLayer(nn.Module):
+    r"""One graph convolution.
+
+    .. math::
+        \mathbf{X} \leftarrow \mathbf{A} f(\mathbf{X} \boldsymbol{\Phi}_2)
+                              + f(\mathbf{X} \boldsymbol{\Phi}_1)
+
+    Paper: has the nodes X in the second term of the latent layer, which have another number of
+    rows; the slots must be meant.
+
+    Args:
+        in_channels: Width of what comes in.
+        out_channels: Width of what goes out.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        super().__init__()
+        # Both transforms in one product: f works on each channel by itself.
+        self.transforms = nn.Linear(in_channels, 2 * out_channels, bias=False)
+        self.activation = Activation(2 * out_channels)
+
+    def forward(
+        self, x: Float[Tensor, "*rows in_channels"], adjacency: Adjacency
+    ) -> Float[Tensor, "*rows out_channels"]:
+        own, sent = self.activation(self.transforms(x)).chunk(2, dim=-1)
+        return adjacency.add_neighbours(own, sent)
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        self.transforms.reset_parameters()
+        self.activation.reset_parameters()

@@ -1,7 +1,7 @@
 """The pooling layer: nodes on a structure, the structure through its network, one vector out."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self, final, get_args
+from typing import Any, final, get_args
 
 import torch
 from jaxtyping import Float
@@ -153,7 +153,7 @@ class LFDSPool(Aggregation):
         *,
         num_slots: int | None = None,
         **options: Any,
-    ) -> Self:
+    ) -> "LFDSPool":
         """The layer of the paper to the letter; whatever is named beside it overrides that.
 
         A plain sum over the nodes, 64 slots, slot dropout 0.4, the blend with max pooling, and the

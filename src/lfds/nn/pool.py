@@ -16,6 +16,7 @@ from lfds.nn.input_checks import (
     check_count,
     check_features,
     check_flag,
+    check_precision,
     check_spread,
 )
 from lfds.nn.latent import run_latent, width_of
@@ -321,6 +322,7 @@ class LFDSPool(Aggregation):
     ) -> Ragged:
         """The batch in order, its nodes mapped to the width of the slots."""
         check_features(x, self.in_channels, dim)
+        check_precision(x, next(self.anchors.parameters(), None))
         return ragged(x if self.input_map is None else self.input_map(x), index, ptr, dim_size)
 
     def _slots(self, batch: Ragged) -> Tensor:

@@ -32,7 +32,18 @@ def run_latent(
     latent: nn.Module, structure: Structure, slots: Float[Tensor, "graphs slots channels"]
 ) -> Float[Tensor, "graphs out_channels"]:
     """Run the network on the slots, and read one vector per graph."""
-    return read_vectors(latent(*structure.signal(slots)), structure, slots.shape[0])
+    return read_vectors(latent(*signal_of(structure, slots)), structure, slots.shape[0])
+
+
+def signal_of(
+    structure: Structure, slots: Float[Tensor, "graphs slots channels"]
+) -> tuple[Tensor, ...]:
+    """Return what the network is called with, in the memory layout that networks are written for.
+
+    A view with channels last in memory cannot be flattened by ``view``, and crashes strided 1x1
+    convolutions of few channels in training (oneDNN issue 6035, torch 2.13).
+    """
+    return tuple(part.contiguous() for part in structure.signal(slots))
 
 
 def read_vectors(
@@ -66,7 +77,7 @@ def width_of(latent: nn.Module, structure: Structure, channels: int) -> int:
     slots = next(made, torch.empty(0)).new_zeros(2, structure.num_slots, channels)
     try:
         with torch.no_grad(), evaluation_mode(latent):
-            out = latent(*structure.signal(slots))
+            out = latent(*signal_of(structure, slots))
     except Exception as error:  # a network of the user's may fail in any way
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise ValueError(

@@ -8,7 +8,7 @@ from lfds.nn import ANCHORS, FixedAnchors, GeneratedAnchors, MixtureAnchors
 
 
 @pytest.mark.parametrize("name", ANCHORS)
-def test_reset_draws_unlike_anchors_of_length_about_one(name):
+def test_reset_draws_anchors_of_length_about_one(name):
     anchors = ANCHORS[name](16, 8)
     x_max = torch.randn(3, 16)
     before = anchors(x_max).detach().clone()
@@ -22,7 +22,7 @@ def test_reset_draws_unlike_anchors_of_length_about_one(name):
 
 
 @pytest.mark.parametrize("name", ["generated", "mixture"])
-def test_graphs_get_anchors_of_their_own(name):
+def test_anchors_depend_on_the_graph(name):
     anchors = ANCHORS[name](4, 3)
     own = anchors(torch.stack([torch.zeros(4), torch.full((4,), 5.0)]))
     assert own.shape == (2, 3, 4)
@@ -39,7 +39,7 @@ def test_anchors_to_start_from():
     start = torch.randn(8, 4)
     anchors = FixedAnchors(4, 8, start)
     assert_close(anchors(), start)
-    start.zero_()  # the caller's tensor is not ours
+    start.zero_()  # a copy was taken
     with torch.no_grad():
         anchors.matrix.zero_()
     anchors.reset_parameters()
@@ -47,14 +47,14 @@ def test_anchors_to_start_from():
 
 
 @pytest.mark.parametrize("anchors", ANCHORS)
-def test_training_moves_the_anchors_and_learns(anchors):
-    """Sets of two kinds of points: which kind is in the majority? Max pooling cannot tell."""
-    kinds = torch.eye(4)[:2] * 3
+def test_anchors_learn(anchors):
+    """Which of two sorts of points is in the majority?"""
+    sorts = torch.eye(4)[:2] * 3
     majority = torch.arange(64) % 2
     members = torch.stack([(torch.arange(9) < 6).long() ^ label for label in majority])
-    x = (kinds[members] + 0.1 * torch.randn(64, 9, 4)).flatten(0, 1)
+    x = (sorts[members] + 0.1 * torch.randn(64, 9, 4)).flatten(0, 1)
     index = torch.arange(64).repeat_interleave(9)
-    pool = lfds.LFDSPool(4, lfds.Loop(8), anchors=anchors, reduction="mean", slot_dropout=0.0)
+    pool = lfds.LFDSPool(4, lfds.Loop(8), anchors=anchors)
     before = [parameter.detach().clone() for parameter in pool.anchors.parameters()]
     head = nn.Linear(pool.out_channels, 2)
     optimizer = torch.optim.Adam([*pool.parameters(), *head.parameters()], lr=0.01)
@@ -75,7 +75,7 @@ def test_anchors_to_start_from_must_fit():
             FixedAnchors(4, 3, wrong)
 
 
-def test_no_candidates_are_refused():
+def test_sizes_must_be_positive():
     with pytest.raises(ValueError, match="candidates must be at least 1, got 0"):
         MixtureAnchors(4, 3, candidates=0)
     with pytest.raises(ValueError, match="hidden must be at least 1, got 0"):

@@ -1,4 +1,4 @@
-"""Wrong input is refused in words that name it, the need, the value and the way out."""
+"""Invalid input is refused by messages that name it, the need, the value and the way out."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ def pool():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "words"),
+    ("arguments", "error", "message"),
     [
         ({"x": torch.randn(6, 5)}, ValueError, "must have 4 channels, got 5.*channels=5"),
         ({"x": torch.randn(6)}, ValueError, r"two dimensions.*got \[6\].*index or ptr"),
@@ -65,20 +65,20 @@ def pool():
         ),
     ],
 )
-def test_wrong_batches(pool, arguments, error, words):
-    with pytest.raises(error, match=words):
+def test_invalid_batches(pool, arguments, error, message):
+    with pytest.raises(error, match=message):
         pool(**{"x": X, **arguments})
 
 
 @pytest.mark.plain
 @pytest.mark.parametrize("dim_size", [2.5, "2", True])
-def test_graphs_are_counted_in_whole_numbers(pool, dim_size):
+def test_dim_size_must_be_an_integer(pool, dim_size):
     with pytest.raises(TypeError, match="dim_size must be an integer"):
         pool(X, torch.zeros(6).long(), dim_size=dim_size)
 
 
 @pytest.mark.plain
-def test_pure_functions_say_what_they_take():
+def test_functions_check_their_arguments():
     for function in (lfds.nn.distribute, lfds.nn.shares):
         with pytest.raises(ValueError, match="two dimensions"):
             function(torch.randn(4), torch.randn(3, 4), torch.tensor([0, 4]))
@@ -92,7 +92,7 @@ def test_pure_functions_say_what_they_take():
 
 @pytest.mark.plain
 @pytest.mark.parametrize("name", ["x", "index", "ptr"])
-def test_what_is_no_tensor(pool, name):
+def test_tensors_are_required(pool, name):
     with pytest.raises(TypeError, match=f"{name} must be a tensor.*got list"):
         pool(**{"x": X, name: [0] * 6})
 
@@ -101,17 +101,16 @@ def test_what_is_no_tensor(pool, name):
 @pytest.mark.parametrize("reduction", lfds.nn.REDUCTIONS)
 @pytest.mark.parametrize("anchors", lfds.nn.ANCHORS)
 @pytest.mark.parametrize("low_memory", [False, True])
-def test_values_that_are_not_finite_are_found(value, reduction, anchors, low_memory):
-    pool = lfds.LFDSPool(
-        4, lfds.Loop(3), reduction=reduction, anchors=anchors, low_memory=low_memory
-    )
+@pytest.mark.parametrize("make", [lfds.LFDSPool, lfds.LFDSPool.paper], ids=["default", "paper"])
+def test_values_that_are_not_finite_are_found(make, value, reduction, anchors, low_memory):
+    pool = make(4, lfds.Loop(3), reduction=reduction, anchors=anchors, low_memory=low_memory)
     x = X.clone()
     x[4, 2] = value
     with pytest.raises(ValueError, match=r"node 4, channel 2 \(graph 1\).*1 of 6 nodes"):
         pool(x, torch.tensor([0, 0, 0, 1, 1, 1]))
 
 
-def test_the_node_is_named_as_it_came():
+def test_a_node_is_named_by_its_place_in_x():
     x = X.clone()
     x[0, 1] = torch.nan
     index = torch.tensor([1, 0, 1, 0, 1, 0])
@@ -121,7 +120,7 @@ def test_the_node_is_named_as_it_came():
         check_batch(x, 4, index=index)
 
 
-def test_anchors_that_diverged_are_told_apart():
+def test_anchors_that_are_not_finite_are_found():
     pool = lfds.LFDSPool(4, lfds.Loop(3))
     with torch.no_grad():
         pool.anchors.matrix.fill_(torch.nan)
@@ -141,14 +140,17 @@ def test_overflow_in_one_slot_of_low_precision(reduction):
             lfds.nn.distribute(x, anchors, ptr)
 
 
-def test_overflow_is_told_apart_from_bad_input(pool):
+def test_overflow_of_finite_values():
+    huge, index = torch.full((6, 4), 3e38), torch.zeros(6).long()
     with pytest.raises(ValueError, match="finite, but pooling graph 0 overflows"):
-        pool(torch.full((6, 4), 3e38), torch.zeros(6).long())
+        lfds.LFDSPool.paper(4, lfds.Loop(3))(huge, index)
+    with pytest.raises(ValueError, match=r"finite, but the variance .*or node_norm=False"):
+        lfds.LFDSPool(4, lfds.Loop(3))(huge, index)
 
 
 @pytest.mark.plain
-@pytest.mark.filterwarnings("ignore")  # torch.jit says itself that it is on its way out
-def test_the_old_way_of_recording_is_refused_with_the_new_one(pool):
+@pytest.mark.filterwarnings("ignore")  # torch.jit is deprecated
+def test_jit_trace_is_refused_for_export(pool):
     edges = lfds.nn.Edges.from_index(torch.tensor([[0, 1], [1, 0]]), 6)
     network = lfds.nn.GraphNetwork(4, 2, lfds.nn.NetworkSettings(pool="max"))
     ptr = torch.tensor([0, 3, 6])
@@ -159,14 +161,23 @@ def test_the_old_way_of_recording_is_refused_with_the_new_one(pool):
     torch.testing.assert_close(recorded(X), pool(X))
 
 
-def test_dtypes_that_differ(pool):
-    with pytest.raises(TypeError, match=r"float64 and torch.float32.*pool\.to\(torch\.float64\)"):
-        pool(X.double())
+@pytest.mark.parametrize("options", [{}, {"hidden_channels": 3}, {"node_norm": False}], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_nodes_of_another_dtype(dtype, options):
+    pool = lfds.LFDSPool(4, lfds.Loop(3), **options)
+    with pytest.raises(TypeError, match=rf"float32, got {dtype}; .*model\.to\({dtype}\)"):
+        pool(X.to(dtype))
+
+
+@pytest.mark.plain
+def test_anchors_of_another_dtype():
+    with pytest.raises(TypeError, match=r"float64 and torch.float32.*x\.to\(torch\.float32\)"):
+        lfds.nn.distribute(X.double(), torch.randn(3, 4), torch.tensor([0, 6]))
 
 
 @pytest.mark.plain
 @pytest.mark.parametrize(
-    ("shape", "words"),
+    ("shape", "message"),
     [
         ((3, 5), r"anchors must be \[slots, 4\].*got \[3, 5\]"),
         ((4,), r"got \[4\]"),
@@ -174,12 +185,12 @@ def test_dtypes_that_differ(pool):
         ((0, 4), "at least one slot"),
     ],
 )
-def test_anchors_that_do_not_fit(shape, words):
-    with pytest.raises(ValueError, match=words):
+def test_anchors_that_do_not_fit(shape, message):
+    with pytest.raises(ValueError, match=message):
         lfds.nn.distribute(X, torch.randn(shape), torch.tensor([0, 6]))
 
 
-def test_check_batch_reads_everything():
+def test_check_batch_checks_values_too():
     check_batch(X, 4, index=torch.zeros(6).long(), dim_size=1)
     check_batch(X, 4, ptr=torch.tensor([0, 2, 6]))
     x = X.clone()

@@ -12,7 +12,7 @@ from lfds.nn.projection import _distribute_plainly
 LOW_PRECISION = {torch.float16: 2e-3, torch.bfloat16: 2e-2}
 
 
-def slowly(x, anchors, ptr, reduction):
+def slow_distribute(x, anchors, ptr, reduction):
     """The equation, one node and one slot at a time."""
     graphs = []
     for graph in range(len(ptr) - 1):
@@ -44,7 +44,7 @@ def slowly(x, anchors, ptr, reduction):
     dtype=st.sampled_from([torch.float32, torch.float64]),
     seed=st.integers(0, 999),
 )
-def test_distribute_is_its_equation(
+def test_distribute_matches_its_equation(
     sizes, slots, channels, reduction, per_graph, block, low_memory, dtype, seed
 ):
     generator = torch.Generator().manual_seed(seed)
@@ -59,7 +59,7 @@ def test_distribute_is_its_equation(
     finally:
         operator.BLOCK = usual
     assert found.dtype == dtype
-    assert_close(found, slowly(x, anchors, ptr, reduction), rtol=1e-4, atol=1e-5)
+    assert_close(found, slow_distribute(x, anchors, ptr, reduction), rtol=1e-4, atol=1e-5)
     assert_close(found, _distribute_plainly(x, anchors, ptr, reduction), rtol=1e-4, atol=1e-5)
 
 
@@ -80,15 +80,15 @@ def test_gradients(reduction, low_memory, per_graph, monkeypatch):
 
 
 @pytest.mark.parametrize(("slots", "channels"), [(64, 64), (8, 4), (7, 5), (1, 1)])
-def test_float32_gradients_on_both_routes(slots, channels):
+def test_float32_gradients_match_float64(slots, channels):
     ptr = torch.tensor([0, 40, 40, 41, 100])
     x, anchors = torch.randn(100, channels), torch.randn(slots, channels)
     weights = torch.randn(4, slots, channels)
     found = {}
     for dtype in (torch.float32, torch.float64):
         inputs = [tensor.to(dtype).requires_grad_() for tensor in (x, anchors)]
-        pulls = torch.autograd.grad(distribute(*inputs, ptr), inputs, weights.to(dtype))
-        found[dtype] = [pull.double() for pull in pulls]
+        grads = torch.autograd.grad(distribute(*inputs, ptr), inputs, weights.to(dtype))
+        found[dtype] = [grad.double() for grad in grads]
     assert_close(found[torch.float32], found[torch.float64], rtol=1e-3, atol=1e-4)
 
 
@@ -101,22 +101,22 @@ def test_low_precision_is_rounded_once(dtype, reduction, low_memory):
     anchors = torch.randn(4, 8).to(dtype).requires_grad_()
     options = {"reduction": reduction, "low_memory": low_memory}
     found = distribute(x, anchors, ptr, **options)
-    pulls = torch.autograd.grad(found.float().square().sum(), (x, anchors))
-    assert [tensor.dtype for tensor in (found, *pulls)] == [dtype] * 3
+    grads = torch.autograd.grad(found.float().square().sum(), (x, anchors))
+    assert [tensor.dtype for tensor in (found, *grads)] == [dtype] * 3
     exact = distribute(x.float(), anchors.float(), ptr, **options)
     assert_close(found.float(), exact, rtol=LOW_PRECISION[dtype], atol=LOW_PRECISION[dtype])
 
 
-def test_gradients_that_are_expanded_or_turned():
+def test_upstream_gradients_of_any_memory_layout():
     ptr = torch.tensor([0, 2, 5])
     x = torch.randn(5, 8, requires_grad=True)
     anchors = torch.randn(4, 8)
     (summed,) = torch.autograd.grad(distribute(x, anchors, ptr).sum(), x)
     (weighted,) = torch.autograd.grad(distribute(x, anchors, ptr), x, torch.ones(2, 4, 8))
     assert_close(summed, weighted)
-    turned = torch.randn(2, 8, 4).mT
-    (strided,) = torch.autograd.grad(distribute(x, anchors, ptr), x, turned)
-    (dense,) = torch.autograd.grad(distribute(x, anchors, ptr), x, turned.contiguous())
+    transposed = torch.randn(2, 8, 4).mT
+    (strided,) = torch.autograd.grad(distribute(x, anchors, ptr), x, transposed)
+    (dense,) = torch.autograd.grad(distribute(x, anchors, ptr), x, transposed.contiguous())
     assert_close(strided, dense)
 
 
@@ -135,7 +135,7 @@ def test_nodes_of_any_memory_layout(layout):
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int8])
 @pytest.mark.parametrize("low_memory", [False, True])
-def test_boundaries_in_any_whole_numbers(dtype, low_memory, monkeypatch):
+def test_ptr_of_any_integer_dtype(dtype, low_memory, monkeypatch):
     monkeypatch.setattr(operator, "BLOCK", 2)
     x, anchors, ptr = torch.randn(6, 8), torch.randn(2, 4, 8), torch.tensor([0, 2, 6])
     expected = distribute(x, anchors, ptr)
@@ -143,7 +143,7 @@ def test_boundaries_in_any_whole_numbers(dtype, low_memory, monkeypatch):
     assert_close(shares(x, anchors, ptr.to(dtype)), shares(x, anchors, ptr))
 
 
-def test_a_slot_that_nobody_chose_stays_finite_under_mass():
+def test_a_slot_without_mass_stays_finite():
     x = torch.tensor([[60.0, 0.0], [50.0, 0.0]], requires_grad=True)
     anchors = torch.tensor([[4.0, 0.0], [-4.0, 0.0]], requires_grad=True)
     slots = distribute(x, anchors, torch.tensor([0, 2]), reduction="mass")
@@ -153,7 +153,7 @@ def test_a_slot_that_nobody_chose_stays_finite_under_mass():
     assert anchors.grad.isfinite().all()
 
 
-def test_no_graphs_at_all():
+def test_no_graphs():
     assert distribute(torch.randn(0, 4), torch.randn(3, 4), torch.tensor([0])).shape == (0, 3, 4)
 
 
@@ -181,7 +181,7 @@ def test_shares_are_rounded_once(dtype, per_graph):
 
 
 @pytest.mark.parametrize("low_memory", [False, True])
-def test_autocast_lowers_no_precision_inside(low_memory):
+def test_autocast_does_not_lower_the_precision(low_memory):
     x, anchors, ptr = torch.randn(50, 8), torch.randn(4, 8), torch.tensor([0, 20, 50])
     exact = distribute(x, anchors, ptr, low_memory=low_memory)
     with torch.autocast("cpu", dtype=torch.bfloat16):

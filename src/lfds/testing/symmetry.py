@@ -26,7 +26,7 @@ def assert_symmetric(pool: LFDSPool, *, seed: int = 0) -> None:
         if symmetry.support is not None:
             slots = slots * symmetry.support[:, None]
         for depth, layer in enumerate(trial.layers):
-            first = layer(slots[:, symmetry.order], symmetry.twin)
+            first = layer(slots[:, symmetry.order], symmetry.image)
             last = layer(slots, trial.structure)[:, symmetry.order]
             words = f"layer {depth} of {trial.structure} notices that it was {symmetry.name}"
             assert_close(first, last, msg=after(words))

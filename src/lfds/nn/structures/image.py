@@ -1,4 +1,4 @@
-"""Slots on a grid, like the pixels of an image; a 2-D convolution lets neighbours talk."""
+"""Slots on a grid, like the pixels of an image, with a 2-D convolution."""
 
 from collections.abc import Iterator
 from math import isqrt
@@ -18,12 +18,12 @@ from lfds.nn.structures.base import Sketch, Structure, Symmetry
 class Image(Structure):
     """A grid of slots, row after row.
 
-    Law: moving a picture that keeps clear of the border moves the answer along.
+    Symmetry: shifting an image that stays clear of the border shifts the output.
 
     Args:
         height: Number of rows.
         width: Number of columns.
-        kernel_size: Width of the square that a convolution sees; odd.
+        kernel_size: Kernel size of the convolution; odd.
     """
 
     channels_first = True
@@ -58,7 +58,7 @@ class Image(Structure):
             if inner.any():
                 support = inner[:, None] if axis == 0 else inner[None, :]
                 yield Symmetry(
-                    f"moved one slot {way}",
+                    f"shifted one slot {way}",
                     slots.roll(1, dims=axis).flatten(),
                     self,
                     support.expand_as(slots).flatten(),
@@ -91,16 +91,16 @@ class ImageLayer(nn.Module):
 
 
 def check_kernel_size(kernel_size: int) -> None:
-    """A kernel has a middle."""
+    """``kernel_size`` is odd."""
     if check_count("kernel_size", kernel_size) % 2 == 0:
         raise ValueError(
-            f"kernel_size must be odd, so that a slot is in the middle of what it sees, "
-            f"got {kernel_size}; use {kernel_size + 1}"
+            f"kernel_size must be odd, so that the kernel has a centre, got {kernel_size}; "
+            f"use {kernel_size + 1}"
         )
 
 
 def interior(length: int, kernel_size: int) -> Tensor:
-    """The places from which a step to the right, seen through the kernel, meets no border."""
-    place = torch.arange(length)
+    """The positions from which a shift by one, seen through the kernel, meets no border."""
+    position = torch.arange(length)
     reach = kernel_size // 2
-    return (place >= reach) & (place <= length - 2 - reach)
+    return (position >= reach) & (position <= length - 2 - reach)

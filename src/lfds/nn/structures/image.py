@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from math import isqrt
-from typing import Self, final
+from typing import Literal, Self, final
 
 import torch
 from jaxtyping import Float
@@ -72,13 +72,20 @@ class Image(Structure):
 class ImageLayer(nn.Module):
     r"""A 2-D convolution of the grid, :math:`\mathbf{Y} \leftarrow f(\mathbf{Y} * \mathbf{K})`."""
 
-    def __init__(self, channels: int, kernel_size: int) -> None:
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int,
+        padding_mode: Literal["zeros", "circular"] = "zeros",
+    ) -> None:
         super().__init__()
-        self.convolution = nn.Conv2d(channels, channels, kernel_size, padding="same")
+        self.convolution = nn.Conv2d(
+            channels, channels, kernel_size, padding="same", padding_mode=padding_mode
+        )
         self.activation = Activation(channels)
 
     def forward(
-        self, slots: Float[Tensor, "graphs slots channels"], structure: Image
+        self, slots: Float[Tensor, "graphs slots channels"], structure: Structure
     ) -> Float[Tensor, "graphs slots channels"]:
         (pixels,) = structure.signal(slots)
         mixed: Tensor = self.convolution(pixels)

@@ -106,7 +106,7 @@ def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
 
 
 def check_precision(x: Tensor, weight: Any) -> None:
-    """``x`` is of the dtype of a network's first weight, or autocast makes both the same.
+    """``x`` is of the dtype of a module's first weight, or autocast makes both the same.
 
     Where products were replaced, by quantized ones for example, there may be no such tensor.
     """
@@ -115,7 +115,7 @@ def check_precision(x: Tensor, weight: Any) -> None:
     if autocasts(x) and torch.float64 not in (x.dtype, weight.dtype):  # which it leaves alone
         return
     raise TypeError(
-        f"x must be of the dtype of the network, {weight.dtype}, got {x.dtype}; "
+        f"x must be of the dtype of the parameters, {weight.dtype}, got {x.dtype}; "
         f"convert one: x.to({weight.dtype}) or model.to({x.dtype})"
     )
 

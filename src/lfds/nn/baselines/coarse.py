@@ -1,6 +1,6 @@
 """Poolers of torch-geometric-pool as readouts: one down-sizing, two layers on what is left."""
 
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, final
 
 import torch
 from jaxtyping import Float, Int
@@ -31,7 +31,7 @@ class CoarsePool(GraphPooling):
     """
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "CoarsePool":
         name = settings.pool.removeprefix(TGP_PREFIX)
         return cls(settings.width, name, settings.clusters, settings.ratio)
 

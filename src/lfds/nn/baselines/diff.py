@@ -1,6 +1,6 @@
 """DiffPool: nodes are assigned to clusters that form a graph of their own."""
 
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, final
 
 import torch
 from jaxtyping import Float, Int
@@ -38,7 +38,7 @@ class DiffPool(GraphPooling):
     """
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "DiffPool":
         return cls(
             settings.width,
             settings.clusters,

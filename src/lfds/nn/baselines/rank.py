@@ -1,6 +1,6 @@
 """Rank pooling: the nodes of highest score stay, with the edges between them (Top-K, SAG)."""
 
-from typing import Literal, Self, final
+from typing import Literal, final
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -38,7 +38,7 @@ class RankPool(GraphPooling):
     """
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "RankPool":
         return cls(settings.width, settings.ratio, "sag" if settings.pool == "sag" else "topk")
 
     def __init__(

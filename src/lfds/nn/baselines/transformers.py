@@ -1,6 +1,6 @@
 """Learned readouts of PyG, as reference: Set Transformer and Graph Multiset Transformer."""
 
-from typing import Self, final
+from typing import final
 
 import torch
 from jaxtyping import Float, Int
@@ -26,18 +26,18 @@ class TransformerPool(GraphPooling):
     """
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "TransformerPool":
         if settings.pool == "gmt":
             return cls.graph_multiset(settings.width, settings.seeds, settings.heads)
         return cls.set_transformer(settings.width, settings.heads)
 
     @classmethod
-    def set_transformer(cls, channels: int, heads: int = 4) -> Self:
+    def set_transformer(cls, channels: int, heads: int = 4) -> "TransformerPool":
         """The readout of Lee et al., *Set Transformer*: one block each, one seed."""
         return cls(channels, SetTransformerAggregation(channels, heads=heads))
 
     @classmethod
-    def graph_multiset(cls, channels: int, seeds: int = 64, heads: int = 4) -> Self:
+    def graph_multiset(cls, channels: int, seeds: int = 64, heads: int = 4) -> "TransformerPool":
         """The readout of Baek et al., *Accurate Learning of Graph Representations*: GMT."""
         return cls(channels, GraphMultisetTransformer(channels, k=seeds, heads=heads))
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -35,7 +35,7 @@ class Structure(nn.Module, ABC):
         self.num_slots = check_count(f"num_slots of {type(self).__name__}", num_slots, least=2)
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "Structure":
         """Build the structure that the settings of a network ask for."""
         return cls(settings.slots)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from math import isqrt
-from typing import Literal, Self, final
+from typing import Literal, final
 
 import torch
 from jaxtyping import Float
@@ -37,7 +37,7 @@ class Image(Structure):
         self.height, self.width, self.kernel_size = height, width, kernel_size
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "Image":
         side = isqrt(settings.slots)
         return cls(side, side)
 

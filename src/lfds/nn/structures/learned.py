@@ -1,7 +1,7 @@
 """A graph of slots whose adjacency is learned."""
 
 from collections.abc import Iterator
-from typing import Self, final
+from typing import final
 
 import torch
 from jaxtyping import Float
@@ -37,7 +37,7 @@ class LearnedGraph(GraphStructure):
         self.reset_parameters()
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "LearnedGraph":
         return cls(settings.slots, normalized=settings.normalized_adjacency)
 
     def reset_parameters(self) -> None:

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator
-from typing import Any, Literal, Self, SupportsIndex, final, get_args
+from typing import Any, Literal, SupportsIndex, final, get_args
 
 import torch
 from jaxtyping import Float
@@ -53,7 +53,7 @@ class LearnedSpectrum(Structure):
         self.reset_parameters()
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "LearnedSpectrum":
         return cls(settings.slots, weight=settings.orthonormality)
 
     def reset_parameters(self) -> None:

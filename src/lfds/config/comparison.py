@@ -106,13 +106,13 @@ class CompareSpec(TrainingSettings):
 
     def candidates(self) -> "list[CompareSpec]":
         """Return the spec of each combination of the grid's values; without a grid, this one."""
-        mine = self.model_dump(exclude={"grid"})
+        common = self.model_dump(exclude={"grid"})
         found = []
         for values in product(*self.grid.values()):
             chosen = dict(zip(self.grid, values, strict=True))
             training = {name: chosen.pop(name) for name in self.grid if name in _TRAINING}
             options = {**self.options, **chosen}
-            found.append(CompareSpec.model_validate({**mine, **training, "options": options}))
+            found.append(CompareSpec.model_validate({**common, **training, "options": options}))
         return found
 
     def network_for(self, pool: str) -> NetworkSettings:

@@ -25,8 +25,8 @@ from lfds.data.encodings.encoder import Encoder
 from lfds.data.splits import Split
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.seeds import seed_for
-from lfds.train.batchnorm import measure_norms, measured_rows
-from lfds.train.ema import Averaged
+from lfds.train.batchnorm import calibration_rows, recalibrate
+from lfds.train.ema import EMA
 from lfds.train.epoch import batches, evaluate
 from lfds.train.loop import Training
 
@@ -68,17 +68,17 @@ def fold(graphs: GraphSet, split: Split, epochs: int) -> dict[str, Curve]:
     model = GraphNetwork(encoder.width, graphs.num_classes, NetworkSettings(pool="loop", **BARE))
     settings = TrainingSettings(epochs=epochs, averaging=0.0)
     training = Training(model, train, None, settings, 0, scope)
-    means = {kept: Averaged(model, kept) for kept in {variant.kept for variant in VARIANTS}}
-    rows = measured_rows(len(train), seed_for(0, *scope, "norms"))
+    means = {kept: EMA(model, kept) for kept in {variant.kept for variant in VARIANTS}}
+    rows = calibration_rows(len(train), seed_for(0, *scope, "norms"))
     curves: dict[str, Curve] = {str(variant): [] for variant in VARIANTS}
 
     def after_epoch(_: Training) -> None:
         for averaged in means.values():
-            averaged.take_in()
+            averaged.update()
         for variant in VARIANTS:
             judged = deepcopy(means[variant.kept].model)
             if variant.measured:
-                measure_norms(judged, batches(train, rows, settings.batch_size))
+                recalibrate(judged, batches(train, rows, settings.batch_size))
             curves[str(variant)].append([evaluate(judged, half, 64) for half in halves])
 
     training.run(after_epoch)

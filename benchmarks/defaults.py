@@ -51,7 +51,7 @@ def fit_all(names: list[str], folder: Path, records: Path) -> None:
                     "fold": fold,
                     "accuracy": model.score(graphs[split.test]),
                     "epochs": model.n_iter_,
-                    "validation": max(model.history_.watched),
+                    "validation": max(model.history_.validation),
                 }
                 with records.open("a") as file:
                     file.write(json.dumps(row) + "\n")

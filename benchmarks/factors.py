@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lfds.compare import CompareSpec, compare
-from lfds.compare.progress import Lines
+from lfds.compare.progress import ProgressLines
 from lfds.config.comparison import make_spec
 from lfds.report.formatting import p_text, points
 from lfds.results import compare as paired
@@ -205,7 +205,7 @@ def seen(record: Record) -> tuple[float, float] | None:
 
 
 def run_and_keep(run: Run, data: Path, folder: Path) -> None:
-    result = compare(run.spec(data), folder, Lines(), root=data)
+    result = compare(run.spec(data), folder, ProgressLines(), root=data)
     folds = [seen(record) for record in sorted(result.records, key=lambda r: r.fold.fold)]
     seconds = [r.outcome.seconds for r in result.records if r.outcome is not None]
     row = {**run._asdict(), "folds": folds, "seconds": float(np.median(seconds))}

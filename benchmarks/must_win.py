@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lfds.compare import CompareSpec, compare
-from lfds.compare.progress import Lines
+from lfds.compare.progress import ProgressLines
 from lfds.config.comparison import make_spec, read_options
 from lfds.data.datasets.parts.tasks import Form, Task
 from lfds.results.record import Curve, Record
@@ -49,7 +49,7 @@ def specs() -> dict[str, CompareSpec]:
 def run(folder: Path) -> None:
     """Run what is missing."""
     for spec in specs().values():
-        compare(spec, folder, Lines())
+        compare(spec, folder, ProgressLines())
 
 
 def slim(record: Record) -> Record:

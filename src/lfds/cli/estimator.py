@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.compare import network_options
+from lfds.cli.options import network_options
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet

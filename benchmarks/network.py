@@ -20,8 +20,7 @@ from torch.nn import functional as F  # noqa: N812
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
-from benchmarks.factors import BARE
-from benchmarks.pyg_network import POOLS, Net
+from benchmarks.pyg_network import POOLS, READ_AS_CLUSTERS, Net
 from lfds.data import GraphSet
 from lfds.data.readers.tu import read_tu
 from lfds.nn import Edges, GraphNetwork, NetworkSettings
@@ -59,9 +58,7 @@ def settings_of(pool: str) -> NetworkSettings:
     name, _, slots = pool.partition(" of ")
     if not slots:
         return NetworkSettings(pool=name)
-    return NetworkSettings.model_validate(
-        {"pool": name, "slots": int(slots), "counts": False, **BARE}
-    )
+    return NetworkSettings.model_validate({"pool": name, "slots": int(slots), **READ_AS_CLUSTERS})
 
 
 def our_epoch(graphs: GraphSet, pool: str) -> Epoch:

@@ -23,13 +23,12 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.utils import scatter, to_dense_batch
 
 import lfds
-from benchmarks.factors import BARE
-from benchmarks.pyg_network import WIDTH, Net, normed
+from benchmarks.pyg_network import READ_AS_CLUSTERS, WIDTH, Net, normed
 from lfds.data import GraphSet
 from lfds.nn import GraphNetwork
 
 # The estimator as it comes, and with the slots of the paper, read as there.
-MODELS = {"as it comes": {}, "64 slots": {"slots": 64, "options": {"counts": False, **BARE}}}
+MODELS = {"as it comes": {}, "64 slots": {"slots": 64, "options": {**READ_AS_CLUSTERS}}}
 ROUNDS = 9
 BATCHES = (32, 128, 512)
 

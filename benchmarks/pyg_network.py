@@ -9,6 +9,8 @@ from torch_geometric.nn.aggr import GraphMultisetTransformer
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 WIDTH, CLUSTERS, NODE_DROPOUT = 64, 64, 0.2
+READ_AS_CLUSTERS = {"readout": "max", "node_norm": False, "pooled_layers": "last", "counts": False}
+"""Options with which slots are filled and read as the clusters of the peers are."""
 
 
 def normed(channels: int) -> nn.Module:

@@ -1,7 +1,7 @@
 """Read the manifest: which rows, datasets and options belong to a table."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,21 +56,18 @@ class Table:
     datasets: tuple[str, ...]
 
     def specs(
-        self, rows: Iterable[str], datasets: Iterable[str], root: Path = DATA
+        self, rows: Collection[str], datasets: Iterable[str], root: Path = DATA
     ) -> list[CompareSpec]:
         """Return the comparisons that train some rows; equal but for the pooling, they are one."""
-        groups: dict[str, CompareSpec] = {}
+        groups: dict[str, list[CompareSpec]] = {}
         for dataset in datasets:
-            for row in self.rows:
-                if row.name in rows:
-                    spec = row.spec(dataset, root)
-                    known = groups.setdefault(spec.model_dump_json(exclude={"pools"}), spec)
-                    pools = dict.fromkeys((*known.pools, row.pool))
-                    update = {"pools": tuple(pools)}
-                    groups[spec.model_dump_json(exclude={"pools"})] = known.model_copy(
-                        update=update
-                    )
-        return list(groups.values())
+            for row in (row for row in self.rows if row.name in rows):
+                spec = row.spec(dataset, root)
+                groups.setdefault(spec.model_dump_json(exclude={"pools"}), []).append(spec)
+        return [
+            some[0].model_copy(update={"pools": tuple(pool for one in some for pool in one.pools)})
+            for some in groups.values()
+        ]
 
 
 def read_manifest(path: Path = MANIFEST) -> dict[str, Table]:

@@ -107,20 +107,15 @@ def _expect_same_seeds(here: Sequence[tuple[Series, Record]]) -> None:
 def _expect_requested(
     requested: RequestedRun, started: Sequence[Series], found: dict[_Key, Series]
 ) -> None:
+    protocol = requested.protocol
     for dataset in _recorded_names(requested.datasets, [series.dataset for series in started]):
         for pool in requested.pools:
             here = [s for s in started if (s.pool, s.dataset) == (pool, dataset)]
             for series in here:
                 series.seeds |= requested.all_seeds
             if not here:
-                found[requested.protocol, pool, dataset, "", "requested"] = Series(
-                    requested.protocol,
-                    pool,
-                    dataset,
-                    "",
-                    requested.folds,
-                    {},
-                    set(requested.all_seeds),
+                found[protocol, pool, dataset, "", "requested"] = Series(
+                    protocol, pool, dataset, "", requested.folds, {}, set(requested.all_seeds)
                 )
 
 

@@ -49,11 +49,6 @@ class Table:
     datasets: tuple[str, ...]
     cells: dict[tuple[str, str], Cell]
 
-    @property
-    def complete(self) -> bool:
-        """Whether every cell has a mean."""
-        return all(cell.summary is not None for cell in self.cells.values())
-
     def means(self) -> dict[str, dict[str, float]]:
         """Return the mean accuracies as ``means[pool][dataset]``, of complete cells."""
         return {

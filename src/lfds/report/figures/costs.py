@@ -12,6 +12,7 @@ from lfds.report.figures.style import (
     MUTED,
     WIDTH,
     Drawing,
+    annotate,
     color_of,
     label_width,
     margins,
@@ -82,17 +83,7 @@ def _draw_legend(axes: Axes, names: Mapping[str, str]) -> None:
     for place, (row, number) in enumerate(names.items()):
         height = 1 - (place + 0.5) / len(names)
         for shift, text, side in ((24, number, "right"), (29, wrap_label(row), "left")):
-            axes.annotate(
-                text,
-                (1, height),
-                xycoords="axes fraction",
-                xytext=(shift, 0),
-                textcoords="offset points",
-                ha=side,
-                va="center",
-                fontsize=7.5,
-                color=INK,
-            )
+            annotate(axes, text, (1, height), (shift, 0), side, xycoords="axes fraction", size=7.5)
 
 
 def _draw_panel(

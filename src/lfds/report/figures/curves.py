@@ -14,6 +14,7 @@ from lfds.report.figures.style import (
     MUTED,
     WIDTH,
     Drawing,
+    annotate,
     color_of,
     margins,
     wrap_label,
@@ -125,16 +126,8 @@ def _label_lines(axes: Axes, rule: Rule) -> None:
     top = max(float(end[1]) for end in ends)
     for name, line, (across, height) in zip(names, lines, ends, strict=True):
         above = height >= top
-        axes.annotate(
-            name,
-            (across, height),
-            xytext=(0, 3 if above else -3),
-            textcoords="offset points",
-            ha="right",
-            va="bottom" if above else "top",
-            fontsize=7,
-            color=line.get_color(),
-        )
+        style = {"va": "bottom" if above else "top", "size": 7, "color": line.get_color()}
+        annotate(axes, name, (across, height), (0, 3 if above else -3), "right", **style)
 
 
 def _describe(entry: Entry, rule: Rule) -> str:

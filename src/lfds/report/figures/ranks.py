@@ -6,7 +6,16 @@ from math import ceil
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lfds.report.figures.style import ACCENT, INK, MUTED, WIDTH, Drawing, label_width, wrap_label
+from lfds.report.figures.style import (
+    ACCENT,
+    INK,
+    MUTED,
+    WIDTH,
+    Drawing,
+    annotate,
+    label_width,
+    wrap_label,
+)
 from lfds.report.formatting import file_name, p_text
 from lfds.report.ranking import ALPHA, Leaderboard
 from lfds.results.ranks import Ranking
@@ -121,12 +130,4 @@ def _draw_labels(axes: Axes, ranking: Ranking, names: Mapping[str, str], step: f
                 [place, place, end], [0, depth, depth], color=MUTED, linewidth=0.7, clip_on=False
             )
             for away, text in ((4, f"{place:.2f}"), (33, names[pool])):
-                axes.annotate(
-                    text,
-                    (end, depth),
-                    xytext=(sign * away, 0),
-                    textcoords="offset points",
-                    ha=align,
-                    va="center",
-                    color=INK,
-                )
+                annotate(axes, text, (end, depth), (sign * away, 0), align)

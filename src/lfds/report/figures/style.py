@@ -15,6 +15,7 @@ from textwrap import wrap
 from typing import Any, Literal
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -114,6 +115,19 @@ def label_width(labels: Iterable[str]) -> float:
     """Return the width in inches of the longest line of some labels, with a gap."""
     lines = (line for label in labels for line in label.split("\n"))
     return 0.15 + 0.073 * min(_LABEL_LENGTH, max(map(len, lines), default=0))
+
+
+def annotate(
+    axes: Axes,
+    text: str,
+    point: tuple[float, float],
+    offset: tuple[float, float],
+    align: str,
+    **options: Any,
+) -> None:
+    """Write text at an offset in typographic points from a point."""
+    style = {"va": "center", "color": INK, **options}
+    axes.annotate(text, point, offset, textcoords="offset points", ha=align, **style)
 
 
 def color_of(mark: str) -> str:

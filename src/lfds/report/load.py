@@ -98,10 +98,13 @@ def _expect_same_seeds(here: Sequence[tuple[Series, Record]]) -> None:
     """Expect every seed that one pooling of a source has on a dataset of all its poolings."""
     seeds: dict[tuple[object, ...], set[int]] = {}
     for series, record in here:
-        place = (series.protocol, series.dataset, series.content, series.folds)
-        seeds.setdefault(place, set()).add(record.fold.seed)
+        seeds.setdefault((*_graphs(series), series.folds), set()).add(record.fold.seed)
     for series, _ in here:
-        series.seeds |= seeds[series.protocol, series.dataset, series.content, series.folds]
+        series.seeds |= seeds[*_graphs(series), series.folds]
+
+
+def _graphs(series: Series) -> _Key:
+    return (series.protocol, series.dataset, series.content)
 
 
 def _expect_requested(
@@ -168,8 +171,7 @@ def _distinguishing(group: Sequence[Series]) -> list[str]:
     """Return the settings in which series differ on the same graphs by the same protocol."""
     names: dict[str, None] = {}
     for series in group:
-        place = (series.protocol, series.dataset, series.content)
-        same = [s for s in group if (s.protocol, s.dataset, s.content) == place]
+        same = [other for other in group if _graphs(other) == _graphs(series)]
         names |= dict.fromkeys(differing(s.settings for s in same if s.settings))
     return list(names)
 

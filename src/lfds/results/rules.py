@@ -43,19 +43,14 @@ def _complete(records: Sequence[Record], folds: int, seeds: Sequence[int]) -> li
             f"{len(failed)} of {folds * len(seeds)} folds of {first.pool} on {first.dataset} "
             f"failed, so there is no mean"
         )
-    counts: dict[tuple[int, int], int] = {}
-    for record in records:
-        place = (record.fold.seed, record.fold.fold)
-        counts[place] = counts.get(place, 0) + 1
+    found = {(record.fold.seed, record.fold.fold): record for record in records}
     wanted = {(seed, fold) for seed in seeds for fold in range(folds)}
-    if set(counts) != wanted or any(count != 1 for count in counts.values()):
-        found = sum(place in wanted for place in counts)
+    if found.keys() != wanted or len(found) != len(records):
         raise IncompleteRunError(
-            f"each of {len(wanted)} folds needs exactly one record; found {found} of them "
-            f"in {len(records)} records"
+            f"each of {len(wanted)} folds needs exactly one record; "
+            f"found {len(found.keys() & wanted)} of them in {len(records)} records"
         )
-    by_place = {(record.fold.seed, record.fold.fold): record for record in records}
-    return [[by_place[seed, fold] for fold in range(folds)] for seed in seeds]
+    return [[found[seed, fold] for fold in range(folds)] for seed in seeds]
 
 
 def epochs_by(rule: Rule, outcomes: Sequence[Outcome]) -> list[int]:

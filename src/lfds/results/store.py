@@ -47,18 +47,15 @@ def read_records(source: str | os.PathLike[str]) -> Reading:
     """
     path = Path(source)
     try:
-        path = _file_in(path) if path.is_dir() else path
+        if path.is_dir():
+            plain, packed = path / RECORDS, path / PACKED
+            path = packed if packed.exists() and not plain.exists() else plain
         content = path.read_bytes()
         return _parsed(gzip.decompress(content) if path.suffix == ".gz" else content, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ResultsError("invalid gzip file; restore it", source=path) from error
     except OSError as error:
         raise ResultsError(f"cannot be read ({error.strerror})", source=path) from error
-
-
-def _file_in(folder: Path) -> Path:
-    plain, packed = folder / RECORDS, folder / PACKED
-    return packed if packed.exists() and not plain.exists() else plain
 
 
 class RecordStore:

@@ -54,12 +54,9 @@ _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "lfds",
     "text.color": INK,
     "text.parse_math": False,
-    "xtick.color": MUTED,
-    "xtick.major.size": 3,
-    "xtick.major.width": 0.6,
-    "ytick.color": MUTED,
-    "ytick.major.size": 3,
-    "ytick.major.width": 0.6,
+    **{f"{axis}tick.color": MUTED for axis in "xy"},
+    **{f"{axis}tick.major.size": 3 for axis in "xy"},
+    **{f"{axis}tick.major.width": 0.6 for axis in "xy"},
 }
 
 

@@ -1,10 +1,9 @@
-"""The table of one rule as Markdown, LaTeX and CSV, for papers and for programs."""
+"""The leaderboard as Markdown, LaTeX and CSV."""
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from io import StringIO
 
-from lfds.report.cost import cost_of
 from lfds.report.formatting import cell_text
 from lfds.report.paper import published
 from lfds.report.ranking import ALPHA, Entry, Leaderboard
@@ -20,60 +19,60 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def markdown(standing: Leaderboard) -> str:
+def markdown(board: Leaderboard) -> str:
     """Return the table as Markdown; the best in bold, not significantly worse in italics."""
-    head = ["", *(_md(column) for column in standing.columns)]
+    head = ["", *(_md(column) for column in board.columns)]
     lines = [
-        f"Accuracy in %, mean ± std over folds; rule {standing.rule}: {standing.words}.",
+        f"Accuracy in %, mean ± std over folds; rule {board.rule}: {board.rule_text}.",
         "",
         f"| {' | '.join(head)} |",
-        "|---|" + "--:|" * len(standing.columns),
+        "|---|" + "--:|" * len(board.columns),
     ]
-    for row in standing.rows:
-        cells = [_marked(standing, row, column, _md, _MD_MARKS) for column in standing.columns]
+    for row in board.rows:
+        cells = [_marked(board, row, column, _md, _MD_MARKS) for column in board.columns]
         lines.append(f"| {' | '.join([_md(row), *cells])} |")
-    legend = LEGEND.format(best="**bold**", even="*italic*") + _on_other_folds(standing, _md)
+    legend = LEGEND.format(best="**bold**", even="*italic*") + _on_other_folds(board, _md)
     return "\n".join([*lines, "", legend[0].upper() + legend[1:] + "."]) + "\n"
 
 
-def latex(standing: Leaderboard) -> str:
+def latex(board: Leaderboard) -> str:
     """Return the table as LaTeX for the package booktabs."""
     lines = [
-        f"% rule {standing.rule}: {standing.words}",
-        "\\begin{tabular}{l" + "r" * len(standing.columns) + "}",
+        f"% rule {board.rule}: {board.rule_text}",
+        "\\begin{tabular}{l" + "r" * len(board.columns) + "}",
         "\\toprule",
-        " & ".join(["", *(_tex(column) for column in standing.columns)]) + " \\\\",
+        " & ".join(["", *(_tex(column) for column in board.columns)]) + " \\\\",
         "\\midrule",
     ]
-    for row in standing.rows:
-        cells = [_marked(standing, row, column, _tex, _TEX_MARKS) for column in standing.columns]
+    for row in board.rows:
+        cells = [_marked(board, row, column, _tex, _TEX_MARKS) for column in board.columns]
         lines.append(" & ".join([_tex(row), *cells]) + " \\\\")
-    legend = LEGEND.format(best="in bold", even="underlined") + _on_other_folds(standing, _tex)
+    legend = LEGEND.format(best="in bold", even="underlined") + _on_other_folds(board, _tex)
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", f"% {legend}"]) + "\n"
 
 
-def comma_separated(standings: list[Leaderboard]) -> str:
-    """Return everything a table holds, a line for each rule, row and column."""
+def comma_separated(leaderboards: Iterable[Leaderboard]) -> str:
+    """Return one line per rule, row and column, accuracies as fractions of 1."""
     buffer = StringIO()
     writer = csv.DictWriter(buffer, _COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for standing in standings:
-        for entry in standing.entries.values():
-            writer.writerow(_csv_row(standing, entry))
+    for board in leaderboards:
+        for entry in board.entries.values():
+            writer.writerow(_csv_row(board, entry))
     return buffer.getvalue()
 
 
-def _csv_row(standing: Leaderboard, entry: Entry) -> dict[str, object]:
+def _csv_row(board: Leaderboard, entry: Entry) -> dict[str, object]:
     series, summary = entry.series, entry.summary
     row: dict[str, object] = {
-        "rule": standing.rule, "pool": _safe(series.row), "dataset": _safe(series.column),
+        "rule": board.rule, "pool": _safe(series.row), "dataset": _safe(series.column),
         "mark": entry.mark, "p": entry.p, "folds": series.folds, "seeds": len(series.seeds),
         "done": len(series.done), "failed": len(series.failed), "wanted": series.wanted,
     }  # fmt: skip
     if summary is not None:
         row |= {n: getattr(summary, n) for n in ("mean", "std", "low", "high")}
     if series.done:
-        cost = cost_of(series)
+        cost = series.cost
         row |= {"seconds": cost.seconds, "parameters": cost.parameters, "peak_memory": cost.memory}
     paper = published(series.pool, series.dataset)
     if paper is not None:
@@ -81,9 +80,9 @@ def _csv_row(standing: Leaderboard, entry: Entry) -> dict[str, object]:
     return row
 
 
-def _on_other_folds(standing: Leaderboard, escaped: Callable[[str], str]) -> str:
-    """Return what must be known of columns whose rows cannot be compared fold by fold."""
-    mixed = ", ".join(escaped(column) for column in standing.mixed)
+def _on_other_folds(board: Leaderboard, escaped: Callable[[str], str]) -> str:
+    """Return the note about columns whose rows were run on different folds."""
+    mixed = ", ".join(escaped(column) for column in board.mixed)
     return f"; {OTHER_FOLDS.format(mixed)}" if mixed else ""
 
 
@@ -92,20 +91,20 @@ _TEX_MARKS = {"best": "\\textbf{{{}}}", "even": "\\underline{{{}}}"}
 
 
 def _marked(
-    standing: Leaderboard,
+    board: Leaderboard,
     row: str,
     column: str,
     escaped: Callable[[str], str],
     marks: Mapping[str, str],
 ) -> str:
-    entry = standing.entries.get((row, column))
+    entry = board.entries.get((row, column))
     if entry is None:
         return "-"
     return marks.get(entry.mark, "{}").format(escaped(cell_text(entry)))
 
 
 def _md(text: str) -> str:
-    """Escape what Markdown would read as a mark, a tag or the end of a cell."""
+    """Escape what has a meaning in Markdown or HTML."""
     for sign in "\\`*_{}[]<>|#":
         text = text.replace(sign, f"\\{sign}")
     return text
@@ -121,5 +120,5 @@ def _tex(text: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """Keep a name from being taken for a formula where the file is opened as a sheet."""
+    """Keep spreadsheets from reading a name as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

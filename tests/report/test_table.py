@@ -1,9 +1,9 @@
 import csv
 from io import StringIO
 
-from lfds.report.report import make_report
-from lfds.report.text_tables import comma_separated, latex, markdown
-from tests.report.runs import record, records, settings, write
+from lfds.report.load import make_report
+from lfds.report.table import comma_separated, latex, markdown
+from tests.report.runs import make_settings, record, records, write
 
 NASTY = "a_b|<i>$&%"
 
@@ -12,7 +12,7 @@ def made(tmp_path, some):
     return make_report([write(tmp_path / "run", some)])
 
 
-def test_markdown_marks_the_best_and_the_even(tmp_path):
+def test_markdown_marks_the_best_and_those_not_significantly_worse(tmp_path):
     text = markdown(made(tmp_path, records(datasets=["ENZYMES"])).by("fair"))
     rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line[:1] == "|"}
     assert "rule fair" in text.splitlines()[0]
@@ -23,30 +23,30 @@ def test_markdown_marks_the_best_and_the_even(tmp_path):
     assert "Holm" in text
 
 
-def test_what_is_missing_is_said_in_every_format(tmp_path):
+def test_every_format_shows_incomplete_rows(tmp_path):
     some = [*records(["max"], ["A"]), *records(["loop"], ["A"])[:2], record("gmt", "B")]
     report = made(tmp_path, some)
     for text in (markdown(report.by("fair")), latex(report.by("fair"))):
         assert "2 of 5 folds" in text
         assert " - " in text
-    lines = list(csv.DictReader(StringIO(comma_separated(list(report.standings)))))
+    lines = list(csv.DictReader(StringIO(comma_separated(report.leaderboards))))
     assert [(line["pool"], line["done"], line["mean"]) for line in lines[1:]] == [
         ("loop", "2", ""), ("gmt", "1", ""),
     ]  # fmt: skip
 
 
-def test_names_are_text_in_every_format(tmp_path):
+def test_every_format_escapes_names(tmp_path):
     report = made(tmp_path, records(["max"], [NASTY]))
     assert "a\\_b\\|\\<i\\>$&%" in markdown(report.by("fair"))
     assert "a\\_b$|$$<$i$>$\\$\\&\\%" in latex(report.by("fair"))
-    sheet = made(tmp_path, [record("=1+1", NASTY, told=settings("x"))])
-    (line,) = csv.DictReader(StringIO(comma_separated(list(sheet.standings))))
+    sheet = made(tmp_path, [record("=1+1", NASTY, settings=make_settings("x"))])
+    (line,) = csv.DictReader(StringIO(comma_separated(sheet.leaderboards)))
     assert (line["pool"], line["dataset"]) == ("'=1+1", NASTY)
 
 
-def test_the_numbers_of_csv_are_exact_and_hold_the_paper_beside_them(tmp_path):
+def test_csv_has_exact_numbers_and_those_of_the_paper(tmp_path):
     report = made(tmp_path, records(["max", "loop"], ["ENZYMES"], protocol="paper"))
-    lines = list(csv.DictReader(StringIO(comma_separated(list(report.standings)))))
+    lines = list(csv.DictReader(StringIO(comma_separated(report.leaderboards))))
     assert [line["rule"] for line in lines[::2]] == ["last", "common-best", "fold-best"]
     summary = report.by("last").entries["max", "ENZYMES"].summary
     assert float(lines[0]["mean"]) == summary.mean

@@ -14,7 +14,7 @@ from pathlib import Path
 from lfds.compare import CompareSpec, compare
 from lfds.compare.progress import Lines
 from lfds.config.comparison import make_spec, read_options
-from lfds.data.datasets.parts.tasks import Form, Task
+from lfds.data.datasets.parts.settings import Form, Task
 from lfds.results.record import Curve, Record
 from lfds.results.store import read_records
 from lfds.results.table import table_of

@@ -5,12 +5,11 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from lfds.cli import app
+from lfds.cli.app import app
 from lfds.data import DataError
 from tests.data.graphs import SHARED, needs_shared, three_graphs
-from tests.data.readers.test_tu import FILES
-from tests.data.readers.test_tu_files import write_folder, write_zip
 from tests.data.server import serving
+from tests.data.tu_folders import FILES, write_folder, write_zip
 
 
 def run(*arguments):
@@ -57,9 +56,9 @@ def test_info_of_regression_and_of_one_way_edges(tmp_path):
 def test_prepare_fetches_checks_and_saves(tmp_path):
     with serving(write_zip(tmp_path / "packed.zip", FILES).read_bytes()) as server:
         told = run("prepare", "S", "--root", tmp_path / "d", "--download", "--source", server.url)
-    assert "fetched with the SHA-256" in told
+    assert "downloaded with the SHA-256" in told
     assert f"saved as {tmp_path}/d/S.graphs" in told.replace("\n", "")
-    assert "fetched" not in run("prepare", "S", "--root", tmp_path / "d")
+    assert "downloaded" not in run("prepare", "S", "--root", tmp_path / "d")
 
 
 def test_errors_are_left_to_the_command(tmp_path):
@@ -95,7 +94,7 @@ def test_prepare_warns_of_what_is_not_as_published(tmp_path):
     arguments = ["data", "prepare", "MUTAG", "--root", str(tmp_path)]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0
-    assert result.stderr.startswith("warning: MUTAG is not as published (graphs: 3 where 188")
+    assert result.stderr.startswith("warning: MUTAG is not as published (graphs: 3, published 188")
     assert (tmp_path / "MUTAG.graphs").is_dir()
 
 
@@ -122,10 +121,10 @@ def test_info_of_a_csv_takes_a_target_and_skips_what_is_bad(tmp_path):
     told = run("info", tmp_path / "several.csv", "--target", "b", "--skip-bad")
     assert "2 (x: 1, y: 1)" in told
     assert "bad smiles skipped       1" in told
-    with pytest.raises(DataError, match="line 3: 'bad' is no valid SMILES"):
+    with pytest.raises(DataError, match="line 3: invalid SMILES 'bad'"):
         run("info", tmp_path / "several.csv", "--target", "b")
     (tmp_path / "a.jsonl").write_text('{"nodes": 2}')
-    with pytest.raises(DataError, match=r"target: only a \.csv file is read with it"):
+    with pytest.raises(DataError, match=r"--target: only \.csv files have this option"):
         run("info", tmp_path / "a.jsonl", "--target", "b")
-    with pytest.raises(DataError, match=r"bad: only a \.csv file is read with it"):
+    with pytest.raises(DataError, match=r"--skip-bad: only \.csv files have this option"):
         run("info", tmp_path / "a.jsonl", "--skip-bad")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from lfds.data import DataError
-from lfds.data.atomic_io import atomic_write, stepped_aside, whole_folder, whole_text
+from lfds.data.atomic_io import atomic_folder, atomic_text, atomic_write, previous_folder
 
 PART = {"part"}.__contains__
 
@@ -23,13 +23,16 @@ def test_a_file_that_cannot_be_written_is_a_data_error(tmp_path):
     with pytest.raises(DataError, match=r"cannot be written \(Not a directory|File exists"):
         atomic_write(tmp_path / "file" / "below", b"")
     below = tmp_path / "file" / "x"
-    with pytest.raises(DataError, match="cannot be written"), whole_folder(below, ours=PART):
+    with (
+        pytest.raises(DataError, match="cannot be written"),
+        atomic_folder(below, replaceable=PART),
+    ):
         pytest.fail("there is no place for it")
 
 
 def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
     for content in ("old", "new"):
-        with whole_folder(tmp_path / "set", ours=PART) as folder:
+        with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
             (folder / "part").write_text(content)
             assert folder != tmp_path / "set"
     assert (tmp_path / "set" / "part").read_text() == "new"
@@ -37,11 +40,11 @@ def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
 
 
 def test_a_folder_that_failed_leaves_the_old_one(tmp_path):
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     with (
         pytest.raises(DataError, match="cannot be"),
-        whole_folder(tmp_path / "set", ours=PART) as folder,
+        atomic_folder(tmp_path / "set", replaceable=PART) as folder,
     ):
         (folder / "part").rename(tmp_path / "nowhere" / "part")
     assert (tmp_path / "set" / "part").read_text() == "old"
@@ -54,7 +57,7 @@ def _refuse(*_):
 
 def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
     atomic_write(tmp_path / "file", b"old")
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     replace, left = os.replace, [1]
 
@@ -65,7 +68,7 @@ def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", replace_once)
     with (
         pytest.raises(DataError, match="No space left"),
-        whole_folder(tmp_path / "set", ours=PART) as folder,
+        atomic_folder(tmp_path / "set", replaceable=PART) as folder,
     ):
         (folder / "part").write_text("new")
     monkeypatch.setattr(os, "replace", _refuse)
@@ -78,7 +81,7 @@ def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError])
 def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeypatch):
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     replace = os.replace
 
@@ -90,7 +93,7 @@ def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeyp
     monkeypatch.setattr(os, "replace", replaced)
     with (
         pytest.raises((DataError, KeyboardInterrupt)),
-        whole_folder(tmp_path / "set", ours=PART) as folder,
+        atomic_folder(tmp_path / "set", replaceable=PART) as folder,
     ):
         (folder / "part").write_text("new")
     assert (tmp_path / "set" / "part").read_text() == "old"
@@ -99,9 +102,9 @@ def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeyp
 
 def test_what_cannot_be_put_back_is_kept_and_found(tmp_path, monkeypatch):
     path = tmp_path / "set [1]"
-    with whole_folder(path, ours=PART) as folder:
+    with atomic_folder(path, replaceable=PART) as folder:
         (folder / "part").write_text("old")
-    assert stepped_aside(path) is None
+    assert previous_folder(path) is None
     replace, left = os.replace, [1]
 
     def replace_once(source, target):
@@ -110,22 +113,22 @@ def test_what_cannot_be_put_back_is_kept_and_found(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", replace_once)
     with (
-        pytest.raises(DataError, match=r"what was there is now .*old: move it back"),
-        whole_folder(path, ours=PART) as folder,
+        pytest.raises(DataError, match=r"the previous folder was moved to .*old: move it back"),
+        atomic_folder(path, replaceable=PART) as folder,
     ):
         (folder / "part").write_text("new")
-    assert (stepped_aside(path) / "part").read_text() == "old"
-    assert stepped_aside(tmp_path / "set 1") is None
+    assert (previous_folder(path) / "part").read_text() == "old"
+    assert previous_folder(tmp_path / "set 1") is None
 
 
 @pytest.mark.parametrize("behind", ["set", "nowhere"])
 def test_a_link_stays_a_link(behind, tmp_path):
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / behind)
     with (
         pytest.raises(DataError, match=rf"link: is a link, .* write to .*{behind} itself"),
-        whole_folder(tmp_path / "link", ours=PART),
+        atomic_folder(tmp_path / "link", replaceable=PART),
     ):
         pytest.fail("there is no place for it")
     assert (tmp_path / "link").is_symlink()
@@ -146,7 +149,7 @@ def test_what_somebody_else_put_there_is_never_replaced(put, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     with (
         pytest.raises(DataError, match=r"set: (holds other files|is a file).*; choose a new"),
-        whole_folder(tmp_path / "set", ours=PART),
+        atomic_folder(tmp_path / "set", replaceable=PART),
     ):
         pytest.fail("there is no place for it")
     assert sorted(tmp_path.rglob("*")) == before
@@ -154,7 +157,7 @@ def test_what_somebody_else_put_there_is_never_replaced(put, tmp_path):
 
 def test_an_empty_folder_is_replaced(tmp_path):
     (tmp_path / "set").mkdir()
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("new")
     assert (tmp_path / "set" / "part").read_text() == "new"
 
@@ -162,26 +165,29 @@ def test_an_empty_folder_is_replaced(tmp_path):
 def test_a_folder_that_cannot_step_aside_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "part").write_text("old")
-    with pytest.raises(DataError, match="cannot be written"), whole_folder(Path(), ours=PART) as f:
+    with (
+        pytest.raises(DataError, match="cannot be written"),
+        atomic_folder(Path(), replaceable=PART) as f,
+    ):
         (f / "part").write_text("new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["part"]
 
 
 def test_a_text_appears_whole_or_not_at_all(tmp_path):
     path = tmp_path / "new" / "out.csv"
-    with whole_text(path) as file:
+    with atomic_text(path) as file:
         file.write("a\n")
         assert not path.exists()
     assert path.read_text() == "a\n"
-    with pytest.raises(UnicodeEncodeError), whole_text(path) as file:
+    with pytest.raises(UnicodeEncodeError), atomic_text(path) as file:
         print("half", "\ud800", file=file)
     assert path.read_text() == "a\n"
     assert [entry.name for entry in path.parent.iterdir()] == ["out.csv"]
 
 
 def test_a_text_that_cannot_be_written_says_so(tmp_path):
-    with pytest.raises(DataError, match="is a folder, where a file"), whole_text(tmp_path):
+    with pytest.raises(DataError, match="is a folder, where a file"), atomic_text(tmp_path):
         pass
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be written"), whole_text(tmp_path / "file" / "x"):
+    with pytest.raises(DataError, match="cannot be written"), atomic_text(tmp_path / "file" / "x"):
         pass

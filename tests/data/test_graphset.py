@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 import lfds
 from lfds.data import DataError
-from lfds.data.concat import join
+from lfds.data.concat import concat
 from tests.data.graphs import edge_list, graph_sets, three_graphs
 
 
@@ -115,5 +115,5 @@ def test_coordinates_go_where_their_nodes_go_and_no_network_sees_them():
 def test_coordinates_are_joined_where_all_sets_have_them():
     flat = lfds.GraphSet.from_arrays([2], [[], []], coordinates=[[0, 1], [2, 3]])
     none = lfds.GraphSet.from_arrays([1], [[], []])
-    assert join([flat, flat]).coordinates.tolist() == 2 * [[0, 1], [2, 3]]
-    assert join([flat, none]).coordinates.shape == (3, 0)
+    assert concat([flat, flat]).coordinates.tolist() == 2 * [[0, 1], [2, 3]]
+    assert concat([flat, none]).coordinates.shape == (3, 0)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lfds.data.selection import as_rows, pick, take
+from lfds.data.selection import as_rows, select, take
 from tests.data.graphs import graph_sets
 
 
@@ -13,21 +13,21 @@ from tests.data.graphs import graph_sets
 def test_picked_rows_are_those_of_the_chosen_graphs_one_after_another(data, graphs):
     numbers = st.integers(0, len(graphs) - 1)
     chosen = np.array(data.draw(st.lists(numbers, max_size=6)), dtype=np.int64)
-    picked = pick(graphs.ptr, graphs.edge_ptr, chosen)
+    selected = select(graphs.ptr, graphs.edge_ptr, chosen)
     nodes = [n for g in chosen for n in range(int(graphs.ptr[g]), int(graphs.ptr[g + 1]))]
     edges = [e for n in nodes for e in range(int(graphs.edge_ptr[n]), int(graphs.edge_ptr[n + 1]))]
-    assert picked.nodes.tolist() == nodes
-    assert picked.edges.tolist() == edges
-    assert np.diff(picked.ptr).tolist() == graphs.sizes[torch.from_numpy(chosen)].tolist()
-    assert np.diff(picked.edge_ptr).tolist() == graphs.degrees[nodes].tolist()
+    assert selected.nodes.tolist() == nodes
+    assert selected.edges.tolist() == edges
+    assert np.diff(selected.ptr).tolist() == graphs.sizes[torch.from_numpy(chosen)].tolist()
+    assert np.diff(selected.edge_ptr).tolist() == graphs.degrees[nodes].tolist()
 
 
 @given(data=st.data(), graphs=graph_sets())
 def test_a_slice_picks_what_its_numbers_pick(data, graphs):
     start = data.draw(st.integers(0, len(graphs)))
     stop = data.draw(st.integers(start, len(graphs)))
-    sliced = pick(graphs.ptr, graphs.edge_ptr, slice(start, stop))
-    numbered = pick(graphs.ptr, graphs.edge_ptr, np.arange(start, stop))
+    sliced = select(graphs.ptr, graphs.edge_ptr, slice(start, stop))
+    numbered = select(graphs.ptr, graphs.edge_ptr, np.arange(start, stop))
     assert sliced.ptr.tolist() == numbered.ptr.tolist()
     assert sliced.edge_ptr.tolist() == numbered.edge_ptr.tolist()
     assert sliced.edge_counts.tolist() == numbered.edge_counts.tolist()
@@ -55,19 +55,19 @@ def test_numbers_from_the_end_and_masks():
 
 
 @pytest.mark.parametrize(
-    ("choice", "remedy"),
+    ("indices", "message"),
     [
         (5, "use 0 to 4"),
         (-6, "use 0 to 4"),
         ([0, 5], "use 0 to 4"),
         ([-6], "use 0 to 4"),
-        ([True, False], "give one value each"),
+        ([True, False], "needs 5 values"),
         ([0.5], "whole numbers or a mask"),
-        ([[0]], "one row of numbers"),
-        ("a", "one row of numbers"),
-        (None, "one row of numbers"),
+        ([[0]], "one dimension"),
+        ("a", "one dimension"),
+        (None, "one dimension"),
     ],
 )
-def test_what_cannot_be_chosen_is_an_index_error(choice, remedy):
-    with pytest.raises(IndexError, match=remedy):
-        as_rows(choice, 5)
+def test_what_cannot_be_chosen_is_an_index_error(indices, message):
+    with pytest.raises(IndexError, match=message):
+        as_rows(indices, 5)

@@ -1,5 +1,7 @@
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,10 +10,9 @@ import lfds
 from lfds.data import DataError, read_any
 from lfds.data.datasets.prepare import prepare
 from lfds.data.readers.tu import read_tu
-from lfds.data.sources import places_of
+from lfds.data.sources import open_source, places_of, source_state
 from tests.data.graphs import SHARED, needs_shared, three_graphs
-from tests.data.readers.test_tu import FILES
-from tests.data.readers.test_tu_files import write_folder, write_tar, write_zip
+from tests.data.tu_folders import FILES, write_folder, write_tar, write_zip
 
 
 def test_a_dataset_is_found_by_name_in_any_form(tmp_path):
@@ -58,7 +59,7 @@ def test_nothing_is_no_name(tmp_path):
 
 
 def test_an_unknown_name_gets_the_nearest(tmp_path):
-    with pytest.raises(DataError, match="did you mean ENZYMES"):
+    with pytest.raises(DataError, match="did you mean 'ENZYMES'"):
         lfds.load_dataset("ENZYMS", tmp_path)
 
 
@@ -95,12 +96,12 @@ def test_a_name_no_system_would_take_is_refused(read):
 
 
 def test_what_is_no_dataset_is_refused(tmp_path):
-    with pytest.raises(DataError, match="is not there"):
+    with pytest.raises(DataError, match="no such file or folder"):
         read_any(tmp_path / "nowhere")
-    with pytest.raises(DataError, match=r"is no dataset: it needs NAME_A\.txt"):
+    with pytest.raises(DataError, match=r"unknown format; give .*NAME_A\.txt"):
         read_any(tmp_path)
     (tmp_path / "junk.dat").write_bytes(b"\x00\x01")
-    with pytest.raises(DataError, match="neither a folder"):
+    with pytest.raises(DataError, match=r"junk\.dat: unknown format; .*\.csv file"):
         read_any(tmp_path / "junk.dat")
 
 
@@ -121,3 +122,110 @@ def test_the_places_of_a_source_are_those_it_is_read_from(tmp_path, monkeypatch)
     write_folder(tmp_path / "MUTAG", FILES)
     write_folder(tmp_path / "pc-graphs", FILES)
     assert places_of("MUTAG", "kept") == places_of("pc-graphs", "kept") == []
+
+
+@pytest.mark.parametrize("below", ["", "raw"])
+def test_whatever_befalls_a_file_changes_the_state(below, tmp_path):
+    home = write_folder(tmp_path / "S" / below, FILES)
+    states = {source_state(tmp_path / "S")}
+    file = home / "S_graph_labels.txt"
+    for change in (
+        lambda: file.write_bytes(file.read_bytes() + b"1\n"),
+        lambda: os.utime(file, ns=(0, 0)),
+        lambda: (home / "S_node_labels.txt").write_bytes(b""),
+        lambda: (home / "S_node_labels.txt").rename(home / "S_edge_labels.txt"),
+    ):
+        change()
+        states.add(source_state(tmp_path / "S"))
+    assert len(states) == 5
+
+
+def test_an_archive_has_a_state_and_a_moved_folder_keeps_it(tmp_path):
+    packed = write_zip(tmp_path / "S.zip", FILES)
+    before = source_state(packed)
+    os.utime(packed, ns=(0, 0))
+    assert source_state(packed) != before
+    folder = write_folder(tmp_path / "S", FILES)
+    before = source_state(folder)
+    (folder / "README.txt").write_text("no part of the dataset")
+    assert source_state(folder.rename(tmp_path / "T")) == before
+
+
+@pytest.mark.parametrize("below", ["", "raw"])
+def test_an_older_file_in_place_of_a_newer_one_is_read(below, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_bytes(b"7\n8\n9\n")
+    os.utime(other, (10**9, 10**9))
+    home = write_folder(tmp_path / "data" / "S" / below, FILES)
+    prepare("S", tmp_path / "data")
+    shutil.copy2(other, home / "S_graph_labels.txt")
+    assert lfds.load_dataset("S", tmp_path / "data").classes == (7, 8, 9)
+
+
+def test_options_of_another_format_are_an_error(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"nodes": 2}')
+    with pytest.raises(DataError, match=r"target: only \.csv files have this option, not .*a\.jso"):
+        read_any(tmp_path / "a.jsonl", target="y")
+    write_zip(tmp_path / "S.zip", FILES)
+    with pytest.raises(DataError, match=r"bad: only \.csv files have this option, not .*S\.zip"):
+        open_source("S", tmp_path, bad="skip")
+    with pytest.raises(DataError, match=r"nowhere\.csv: no such file or folder"):
+        open_source("nowhere.csv", tmp_path, target="y")
+
+
+def test_a_dataset_in_any_format_is_found_by_name_and_prepared(tmp_path):
+    (tmp_path / "few.jsonl").write_text('{"nodes": 2, "label": 0}\n{"nodes": 3, "label": 1}\n')
+    assert lfds.load_dataset("few", tmp_path).sizes.tolist() == [2, 3]
+    prepare("few", tmp_path)
+    assert places_of("few", tmp_path) == [tmp_path / "few.graphs", tmp_path / "few.jsonl"]
+    (tmp_path / "few.jsonl").write_text('{"nodes": 4, "label": 0}\n')
+    assert lfds.load_dataset("few", tmp_path).sizes.tolist() == [4]
+
+
+MINE = """
+from pathlib import Path
+from lfds.data import GraphSet
+
+def read_sizes(path, *, seed):
+    sizes = [int(size) for size in Path(path).read_text().split()]
+    return GraphSet.from_arrays(sizes, [[], []], name=Path(path).stem)
+
+def stream_sizes(path, *, size):
+    graphs = read_sizes(path, seed=0)
+    for start in range(0, len(graphs), size):
+        yield [start + 1], graphs[start : start + size]
+"""
+
+USE = """
+from lfds.config import registry
+entry = registry.ReaderEntry(
+    "mine:read_sizes", "a .sizes file", suffixes=(".sizes",), stream="mine:stream_sizes"
+)
+registry.READERS = {**registry.READERS, "sizes": entry}
+
+from pathlib import Path
+from typer.testing import CliRunner
+import lfds
+from lfds.cli.app import app
+from lfds.data.streams import stream_source
+
+Path("few.sizes").write_text("1\\n2\\n3\\n")
+assert lfds.data.read_any("few.sizes").sizes.tolist() == [1, 2, 3]
+assert lfds.load_dataset("few", ".").sizes.tolist() == [1, 2, 3]
+assert [chunk.positions for chunk in stream_source("few.sizes", size=1)] == [[1], [2], [3]]
+shown = CliRunner().invoke(app, ["data", "info", "few.sizes"])
+assert shown.exit_code == 0 and "few" in shown.stdout
+for command in (["data", "info"], ["predict"]):
+    help = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "400"}).stdout
+    assert "a .sizes file" in help
+try:
+    lfds.data.read_any(".")
+except ValueError as error:
+    assert "a .sizes file" in str(error)
+"""
+
+
+def test_a_new_format_needs_its_reader_and_a_registry_entry_only(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "use.py").write_text(USE)
+    subprocess.run([sys.executable, "use.py"], cwd=tmp_path, check=True)

@@ -95,7 +95,7 @@ GOOD = (Split((0, 1), (2,), (3, 4)), Split((3,), (4,), (0, 1, 2)))
         ((Split((0, 1), (2, 3), (3, 4)), GOOD[1]), 5, "fold 0 holds graph 3 more than once"),
         ((Split((0,), (2,), (3, 4)), GOOD[1]), 5, "fold 0 leaves out graph 1"),
         (GOOD, 6, "fold 0 leaves out graph 5"),
-        (GOOD, 4, "fold 0 names graph 4 of a set of 4"),
+        (GOOD, 4, "fold 0 names graph 4, but the graphs are 0 to 3"),
         ((GOOD[0], GOOD[0]), 5, "the test parts together leaves out graph 0"),
         ((*GOOD, GOOD[0]), 5, "the test parts together holds graph 3 more than once"),
         ((Split((0, 1), (2,), (3, -4)), GOOD[1]), 5, "fold 0 names graph -4"),
@@ -110,7 +110,7 @@ def test_every_broken_rule_is_found_on_reading(splits, graphs, message, tmp_path
 def test_what_was_laid_out_otherwise_is_read_without_a_proof(tmp_path):
     holes = (Split((0,), (1,), (8, 9)),)
     save_splits(holes, tmp_path / "splits.json")
-    assert read_splits(tmp_path / "splits.json", prove=False) == holes
+    assert read_splits(tmp_path / "splits.json", check=False) == holes
     with pytest.raises(DataError, match="leaves out graph 2"):
         read_splits(tmp_path / "splits.json")
 
@@ -155,5 +155,5 @@ def test_a_number_beyond_memory_is_refused_not_counted_to(graphs, tmp_path):
     far = 10**15 - 1
     parts = {"test": [far], "model_selection": [{"train": [0], "validation": []}]}
     (tmp_path / "s.json").write_text(json.dumps([parts]))
-    with pytest.raises(DataError, match="fold 0 leaves out graph 1; every graph needs a place"):
+    with pytest.raises(DataError, match="leaves out graph 1; every graph must be in one part"):
         read_splits(tmp_path / "s.json", graphs)

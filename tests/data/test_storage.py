@@ -49,8 +49,8 @@ def test_a_folder_with_other_files_is_left_alone(write, tmp_path):
 def test_files_that_are_only_called_like_ours_are_left_alone(name, content, tmp_path):
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / name).write_text(content)
-    said = r"set: holds no set of graphs of lfds, for it has no graphs\.json that says so"
-    with pytest.raises(DataError, match=said) as caught:
+    message = r"set: is not a saved set of graphs \(no valid graphs\.json\)"
+    with pytest.raises(DataError, match=message) as caught:
         three_graphs().save(tmp_path / "set")
     assert "\n" not in str(caught.value)
     assert (tmp_path / "set" / name).read_text() == content
@@ -112,15 +112,15 @@ def _break_tensor(folder, name, change):
     ("name", "change", "message"),
     [
         ("ptr", lambda t: t.flip(0), "ptr needs to run from 0 to 5"),
-        ("ptr", lambda t: torch.tensor([0, 4, 3, 5]), "ptr needs to rise"),
+        ("ptr", lambda t: torch.tensor([0, 4, 3, 5]), "ptr must not decrease"),
         ("ptr", lambda t: t[:0], "ptr needs to run"),
         ("ptr", lambda t: t.float(), "ptr needs torch.int64"),
         ("edge_dst", lambda t: t + 1, "names node"),
         ("edge_dst", lambda t: t - 1, "names node -1 of graph 0, which has 3 nodes"),
         ("edge_dst", lambda t: t.long(), "edge_dst needs torch.int32"),
         ("labels", lambda t: t[:-1], "labels needs 5 rows, not 4"),
-        ("y", lambda t: t + 5, "positions from 0 to 1"),
-        ("y", lambda t: t.float(), "y as one row of int64"),
+        ("y", lambda t: t + 5, "indices of classes from 0 to 1"),
+        ("y", lambda t: t.float(), "y needs int64 of one dimension"),
         ("y", lambda t: None, "lacks y"),
     ],
 )
@@ -136,13 +136,16 @@ def test_a_saved_set_that_cannot_be_true_is_refused(tmp_path, name, change, mess
     [
         (lambda s: s.update(format="other"), "is not a saved set"),
         (lambda s: s.update(classes="ab"), '"classes" needs a list'),
-        (lambda s: s.update(classes=[]), "targets need float32"),
+        (lambda s: s.update(classes=[]), "y needs float32"),
         (lambda s: s.update(label_values=3), '"label_values" needs'),
         (lambda s: s.update(label_values=[]), "one entry for each column"),
         (lambda s: s.update(name=3), 'needs a "name"'),
         (lambda s: s.update(classes=[1, 1]), "classes need different names"),
-        (lambda s: s.update(label_values=[[5, 5, 9]]), "label_values needs rising whole numbers"),
-        (lambda s: s.update(label_values=[["a"]]), "label_values needs rising whole numbers"),
+        (
+            lambda s: s.update(label_values=[[5, 5, 9]]),
+            "label_values needs increasing",
+        ),
+        (lambda s: s.update(label_values=[["a"]]), "label_values needs increasing"),
     ],
 )
 def test_settings_that_cannot_be_true_are_refused(tmp_path, change, message):
@@ -175,7 +178,7 @@ def test_what_is_read_at_once_is_finite(tmp_path):
     _break_tensor(
         tmp_path / "set", "attributes", lambda t: t.index_fill(0, torch.tensor(3), torch.inf)
     )
-    with pytest.raises(DataError, match="set: x holds in row 3 what is not finite"):
+    with pytest.raises(DataError, match="set: x is not finite in row 3"):
         GraphSet.load(tmp_path / "set", mmap=False)
 
 

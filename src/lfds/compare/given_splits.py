@@ -82,7 +82,7 @@ def has_own_folds(source: str) -> bool:
 @lru_cache(maxsize=1)
 def saved_splits(path: Path) -> tuple[Split, ...]:
     """Return what :meth:`GivenSplits.save` wrote."""
-    return read_splits(path, prove=False)
+    return read_splits(path, check=False)
 
 
 def _laid_out(source: str, graphs: GraphSet, spec: CompareSpec) -> GivenSplits:

@@ -8,8 +8,8 @@ from lfds.data.datasets.catalog import (
     BUILT_IN,
     TU_DATASETS,
     find_files,
+    not_found,
     prepared_at,
-    unknown,
     where_to_put,
 )
 
@@ -19,7 +19,7 @@ def test_names_are_unique_whatever_their_case():
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("end", ["", ".zip", ".tar", ".tar.gz", ".tgz"])
+@pytest.mark.parametrize("end", ["", ".zip", ".tar", ".tar.gz", ".tgz", ".jsonl", ".csv"])
 def test_files_are_found_however_they_are_packed(end, tmp_path):
     assert find_files("S", tmp_path) is None
     (tmp_path / f"S{end}").touch()
@@ -33,9 +33,10 @@ def test_the_place_of_a_file_is_one_line():
     assert len(line.splitlines()) == 1
 
 
-def test_a_slip_of_the_pen_is_met_with_the_nearest_name():
-    assert "did you mean ENZYMES?" in str(unknown("enzyme"))
-    assert "did you mean" not in str(unknown("qqqqq"))
+def test_the_error_for_an_unknown_name_suggests_the_closest_one():
+    assert "did you mean 'ENZYMES'?" in str(not_found("enzyme", Path("data")))
+    assert "did you mean" not in str(not_found("qqqqq", Path("data")))
+    assert "--download --root data" in str(not_found("ENZYMES", Path("data")))
 
 
 def test_prepared_sets_have_their_own_folder():

@@ -5,9 +5,8 @@ from lfds.data import DataError
 from lfds.data.datasets import prepare as module
 from lfds.data.datasets.catalog import Published
 from lfds.data.datasets.prepare import prepare
-from tests.data.readers.test_tu import FILES
-from tests.data.readers.test_tu_files import write_folder, write_zip
 from tests.data.server import serving
+from tests.data.tu_folders import FILES, write_folder, write_zip
 
 
 @pytest.fixture
@@ -56,14 +55,14 @@ def test_an_answer_that_is_no_dataset_is_not_kept(content, tmp_path):
 
 def test_without_network_it_says_which_file_to_put_where(tmp_path, monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _: None)
-    with pytest.raises(DataError, match=r"cannot be fetched .*; put .*/DD\.zip at .*DD\.zip"):
+    with pytest.raises(DataError, match=r"cannot be downloaded .*; put .*/DD\.zip at .*DD\.zip"):
         prepare("DD", tmp_path, download=True, source="http://127.0.0.1:9")
 
 
 def test_without_download_it_says_so_too(tmp_path):
-    with pytest.raises(DataError, match=r"put .*DD\.zip at .* or add --download"):
+    with pytest.raises(DataError, match=r"put .*DD\.zip at .*, or run `.*DD --download"):
         prepare("DD", tmp_path)
-    with pytest.raises(DataError, match="did you mean DD"):
+    with pytest.raises(DataError, match="did you mean 'DD'"):
         prepare("D_D", tmp_path)
     with pytest.raises(DataError, match="built in"):
         prepare("pc-graphs", tmp_path)

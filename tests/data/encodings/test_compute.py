@@ -5,11 +5,13 @@ from typing import Literal, final
 
 import numpy as np
 import pytest
+import torch
+from torch.testing import assert_close
 
 from lfds.config.registry import ENCODINGS
-from lfds.data import DataError
-from lfds.data.encodings import RWSE, DeepWalk, NetMF, StructuralEncoding, compute
-from lfds.data.encodings.compute import encode_graphs
+from lfds.data import DataError, GraphSet
+from lfds.data.encodings import RWSE, DeepWalk, Degree, NetMF, StructuralEncoding, compute
+from lfds.data.encodings.compute import adjacencies, encode_graphs, structural_features
 from tests.data.encodings.graphs import random_graph
 
 GRAPHS = [random_graph(5 + 7 * number, 0.2, number) for number in range(8)]
@@ -122,7 +124,7 @@ class Deadly(StructuralEncoding):
 
 def test_the_death_of_a_process_is_told_in_one_line(monkeypatch):
     monkeypatch.setattr(compute, "_SECONDS_TO_START", 0.0)
-    with pytest.raises(DataError, match=r"workers: a process .* died"):
+    with pytest.raises(DataError, match=r"workers: a process .* was killed"):
         encode_graphs(GRAPHS, Deadly(), workers=2)
 
 
@@ -175,3 +177,31 @@ def test_a_bar_is_shown_on_standard_error_when_asked(capfd):
 def test_no_process_at_all_is_refused():
     with pytest.raises(DataError, match="workers"):
         encode_graphs(GRAPHS, RWSE(), workers=0)
+
+
+# A triangle, an empty graph, a directed edge with a self loop, two isolated nodes.
+SET = GraphSet.from_arrays(
+    [3, 0, 2, 2], [[0, 1, 2, 1, 2, 0, 3, 4], [1, 2, 0, 0, 1, 2, 4, 4]], [0, 1, 0, 1]
+)
+
+
+def test_each_graph_is_cut_out_by_itself():
+    found = [graph.toarray().tolist() for graph in adjacencies(SET)]
+    assert found == [
+        [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
+        [],
+        [[0, 1], [1, 0]],
+        [[0, 0], [0, 0]],
+    ]
+
+
+def test_encodings_stand_side_by_side_in_the_order_asked_for():
+    found = structural_features(SET, [Degree(), RWSE(steps=3)])
+    assert found.shape == (7, 4)
+    assert_close(found[:, 0], torch.tensor(np.log1p([2, 2, 2, 1, 1, 0, 0]), dtype=torch.float32))
+    assert_close(found[0], torch.tensor([np.log(3), 0, 1 / 2, 1 / 4], dtype=torch.float32))
+    assert_close(found[3], torch.tensor([np.log(2), 0, 1, 0], dtype=torch.float32))
+
+
+def test_no_encodings_are_no_columns():
+    assert structural_features(SET, []).shape == (7, 0)

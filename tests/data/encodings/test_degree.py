@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given
 
 from lfds.data.encodings.degree import Degree
-from tests.data.encodings.graphs import assert_order_free, named, random_graphs
+from tests.data.encodings.graphs import assert_permutation_equivariant, named, random_graphs
 
 
 def test_degrees_of_a_star_as_amounts_and_as_kinds():
@@ -15,5 +15,5 @@ def test_degrees_of_a_star_as_amounts_and_as_kinds():
 
 @given(random_graphs())
 def test_does_not_depend_on_the_order_of_nodes(graph):
-    assert_order_free(Degree().encode, graph)
-    assert_order_free(Degree(one_hot_up_to=3).encode, graph)
+    assert_permutation_equivariant(Degree().encode, graph)
+    assert_permutation_equivariant(Degree(one_hot_up_to=3).encode, graph)

@@ -87,7 +87,7 @@ def misses(solve, count=13):
 @pytest.mark.parametrize("solve", [largest, smallest])
 def test_an_eigenvalue_is_found_as_often_as_it_is(solve, monkeypatch):
     assert misses(solve) == 0
-    monkeypatch.setattr(eigenvectors, "_is_passed_over", lambda *arguments: False)
+    monkeypatch.setattr(eigenvectors, "_is_incomplete", lambda *arguments: False)
     assert misses(solve) > 0
 
 

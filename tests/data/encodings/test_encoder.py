@@ -11,6 +11,7 @@ from torch.testing import assert_close
 from lfds.config.registry import ENCODINGS
 from lfds.data import DataError, GraphSet
 from lfds.data.encodings import RWSE, Degree, Encoder, EncodingSettings, NetMF
+from lfds.data.encodings.encoder import AttributeColumns, LabelColumns
 
 
 def make(graphs=6, seed=0):
@@ -150,7 +151,7 @@ def test_settings_refuse_what_they_do_not_know():
 
 def test_graphs_of_another_kind_are_refused():
     plain = GraphSet.from_arrays([2], [[0, 1], [1, 0]], [0])
-    with pytest.raises(DataError, match="fitted on graphs of their kind"):
+    with pytest.raises(DataError, match="fitted on graphs with the same columns"):
         Encoder().fit(make()).transform(plain)
 
 
@@ -183,7 +184,7 @@ def test_a_damaged_encoder_is_refused(part, damage):
     saved = json.loads(Encoder().fit(graphs).to_json())
     Encoder.from_json(json.dumps(saved))
     saved[part].update(damage)
-    with pytest.raises(DataError, match=f"this is no saved encoder: {part}"):
+    with pytest.raises(DataError, match=f"invalid encoder: {part}"):
         Encoder.from_json(json.dumps(saved))
 
 
@@ -223,3 +224,51 @@ def test_a_width_is_told_without_a_name_for_every_column(monkeypatch):
     huge = Encoder.from_json(encoder.to_json().replace('"steps": 5', '"steps": 1000000000000'))
     monkeypatch.setattr(Encoder, "names", property(lambda self: pytest.fail("one for each")))
     assert huge.width == encoder.width - 5 + 10**12
+
+
+def test_labels_get_a_column_for_each_value_seen():
+    learned = LabelColumns.fitted(torch.tensor([[7, 1], [-2, 1], [7, 4]]))
+    assert learned.values == ((-2, 7), (1, 4))
+    assert learned.names == ("label0=-2", "label0=7", "label1=1", "label1=4")
+    found = learned(torch.tensor([[7, 4], [-2, 1]]))
+    assert_close(found, torch.tensor([[0.0, 1, 0, 1], [1, 0, 1, 0]]))
+
+
+def test_a_value_never_seen_is_all_zeros():
+    learned = LabelColumns.fitted(torch.tensor([[0], [1]]))
+    assert learned(torch.tensor([[5]])).tolist() == [[0, 0]]
+
+
+@given(st.integers(2, 30), st.integers(1, 4), st.integers(0, 2**31))
+def test_attributes_get_mean_zero_and_spread_one(nodes, width, seed):
+    drawn = torch.randn(nodes, width, generator=torch.Generator().manual_seed(seed))
+    found = AttributeColumns.fitted(drawn * 50 + 900)(drawn * 50 + 900)
+    assert_close(found.mean(dim=0), torch.zeros(width), atol=1e-4, rtol=0)
+    assert_close(found.std(dim=0, correction=0), torch.ones(width), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e30, -3.3])
+def test_a_constant_becomes_zero_and_what_differs_from_it_later_stays_finite(value):
+    learned = AttributeColumns.fitted(torch.full((1001, 1), value))
+    assert learned.scales == (1.0,)
+    assert learned(torch.full((3, 1), value)).tolist() == [[0], [0], [0]]
+    assert learned(torch.tensor([[value + 2.0]])).isfinite().all()
+
+
+def test_one_node_is_enough_to_learn_from():
+    learned = AttributeColumns.fitted(torch.tensor([[3.0, 4.0]]))
+    assert learned(torch.tensor([[3.0, 5.0]])).tolist() == [[0, 1]]
+
+
+def test_no_columns_stay_no_columns():
+    assert LabelColumns.fitted(torch.empty(4, 0, dtype=torch.int64))(
+        torch.empty(2, 0, dtype=torch.int64)
+    ).shape == (2, 0)
+    assert AttributeColumns.fitted(torch.empty(4, 0))(torch.empty(2, 0)).shape == (2, 0)
+
+
+def test_another_number_of_columns_is_refused():
+    with pytest.raises(DataError, match="labels: the encoder was fitted on 1 columns"):
+        LabelColumns.fitted(torch.tensor([[1]]))(torch.tensor([[1, 2]]))
+    with pytest.raises(DataError, match="attributes: the encoder was fitted on 2 columns"):
+        AttributeColumns.fitted(torch.zeros(3, 2))(torch.zeros(3, 1))

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from lfds.data.datasets.pc_graphs.sampling import triangle_areas
 from lfds.data.datasets.pc_graphs.surfaces import (
     box,
     circle,
@@ -15,6 +14,7 @@ from lfds.data.datasets.pc_graphs.surfaces import (
     tube,
     turn,
 )
+from lfds.data.readers.meshes import triangle_areas
 
 
 def area(triangles):

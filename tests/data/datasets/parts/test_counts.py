@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lfds.data.datasets.parts.amounts import amounts, told
+from lfds.data.datasets.parts.counts import class_of, draw_counts
 from lfds.data.datasets.parts.settings import PartsSettings
 
 TASKS = ("count", "share", "pairs")
@@ -11,11 +11,11 @@ TASKS = ("count", "share", "pairs")
 
 @st.composite
 def settings(draw, tasks=TASKS):
-    kinds = draw(st.integers(2, 6))
+    types = draw(st.integers(2, 6))
     return PartsSettings(
         task=draw(st.sampled_from(tasks)),
-        kinds=kinds,
-        parts=draw(st.integers(2 * kinds, 40)),
+        part_types=types,
+        parts=draw(st.integers(2 * types, 40)),
         gap=draw(st.floats(0.01, 1.0)),
         times=draw(st.integers(2, 5)),
     )
@@ -23,18 +23,18 @@ def settings(draw, tasks=TASKS):
 
 def twins(how, seed, larger):
     """The same object in both classes."""
-    return [amounts(how, np.random.default_rng(seed), which, larger=larger) for which in (0, 1)]
+    return [draw_counts(how, np.random.default_rng(seed), label, larger=larger) for label in (0, 1)]
 
 
 @given(how=settings(), seed=st.integers(0, 99), larger=st.booleans())
 def test_twins_have_the_same_parts_and_the_rule_tells_them_apart(how, seed, larger):
     first, second = twins(how, seed, larger)
-    assert first.shape == second.shape == (how.kinds, how.kinds)
+    assert first.shape == second.shape == (how.part_types, how.part_types)
     np.testing.assert_array_equal(first > 0, second > 0)
     assert (first.sum(axis=0) > 0).all()
     assert (first.sum(axis=1) > 0).all()
     assert min(first.min(), second.min()) >= 0
-    assert (told(how, first), told(how, second)) == (0, 1)
+    assert (class_of(how, first), class_of(how, second)) == (0, 1)
 
 
 @given(how=settings(["count"]), seed=st.integers(0, 99), larger=st.booleans())
@@ -74,7 +74,7 @@ def test_a_wider_gap_lies_further_apart(task):
     if task == "count":
         few = [
             max(
-                amounts(PartsSettings(task=task, gap=gap), np.random.default_rng(s), 0).sum()
+                draw_counts(PartsSettings(task=task, gap=gap), np.random.default_rng(s), 0).sum()
                 for s in range(30)
             )
             for gap in (0.1, 0.9)

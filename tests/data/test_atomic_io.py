@@ -9,7 +9,7 @@ from lfds.data.atomic_io import atomic_folder, atomic_text, atomic_write, previo
 PART = {"part"}.__contains__
 
 
-def test_a_file_replaces_the_old_one_and_leaves_nothing_else(tmp_path):
+def test_writing_a_file_replaces_it_and_leaves_no_temporary_file(tmp_path):
     path = tmp_path / "deep" / "file.json"
     atomic_write(path, b"old")
     atomic_write(path, b"new")
@@ -30,7 +30,7 @@ def test_a_file_that_cannot_be_written_is_a_data_error(tmp_path):
         pytest.fail("there is no place for it")
 
 
-def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
+def test_a_folder_appears_when_it_is_complete(tmp_path):
     for content in ("old", "new"):
         with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
             (folder / "part").write_text(content)
@@ -39,7 +39,7 @@ def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
 
 
-def test_a_folder_that_failed_leaves_the_old_one(tmp_path):
+def test_a_failure_leaves_the_previous_folder(tmp_path):
     with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     with (
@@ -55,7 +55,7 @@ def _refuse(*_):
     raise OSError(28, "No space left on device")
 
 
-def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_previous_file_and_folder(tmp_path, monkeypatch):
     atomic_write(tmp_path / "file", b"old")
     with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
@@ -80,7 +80,9 @@ def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError])
-def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeypatch):
+def test_an_interrupt_between_the_two_renames_leaves_the_previous_folder(
+    ending, tmp_path, monkeypatch
+):
     with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     replace = os.replace
@@ -100,7 +102,7 @@ def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeyp
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
 
 
-def test_what_cannot_be_put_back_is_kept_and_found(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_restored_is_kept_and_found(tmp_path, monkeypatch):
     path = tmp_path / "set [1]"
     with atomic_folder(path, replaceable=PART) as folder:
         (folder / "part").write_text("old")
@@ -122,7 +124,7 @@ def test_what_cannot_be_put_back_is_kept_and_found(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("behind", ["set", "nowhere"])
-def test_a_link_stays_a_link(behind, tmp_path):
+def test_a_link_is_not_replaced(behind, tmp_path):
     with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / behind)
@@ -144,7 +146,7 @@ def test_a_link_stays_a_link(behind, tmp_path):
         lambda p: p.write_text("years"),
     ],
 )
-def test_what_somebody_else_put_there_is_never_replaced(put, tmp_path):
+def test_other_files_are_never_replaced(put, tmp_path):
     put(tmp_path / "set")
     before = sorted(tmp_path.rglob("*"))
     with (
@@ -162,7 +164,7 @@ def test_an_empty_folder_is_replaced(tmp_path):
     assert (tmp_path / "set" / "part").read_text() == "new"
 
 
-def test_a_folder_that_cannot_step_aside_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_moved_leaves_no_temporary_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "part").write_text("old")
     with (
@@ -173,7 +175,7 @@ def test_a_folder_that_cannot_step_aside_leaves_nothing_behind(tmp_path, monkeyp
     assert [entry.name for entry in tmp_path.iterdir()] == ["part"]
 
 
-def test_a_text_appears_whole_or_not_at_all(tmp_path):
+def test_a_text_file_appears_when_it_is_complete(tmp_path):
     path = tmp_path / "new" / "out.csv"
     with atomic_text(path) as file:
         file.write("a\n")
@@ -185,7 +187,7 @@ def test_a_text_appears_whole_or_not_at_all(tmp_path):
     assert [entry.name for entry in path.parent.iterdir()] == ["out.csv"]
 
 
-def test_a_text_that_cannot_be_written_says_so(tmp_path):
+def test_a_text_file_that_cannot_be_written_is_a_data_error(tmp_path):
     with pytest.raises(DataError, match="is a folder, where a file"), atomic_text(tmp_path):
         pass
     (tmp_path / "file").write_text("")

@@ -40,7 +40,7 @@ def test_rows_are_the_sorted_set_of_edges(edges, keep):
 
 
 @given(edges=st.lists(inside, min_size=1, max_size=20))
-def test_of_equal_edges_the_first_stays(edges):
+def test_of_equal_edges_the_first_is_kept(edges):
     rows = rows_from_edge_index(PTR, index(edges), keep_positions=True)
     positions = rows.take(np.arange(len(edges))[:, None]).flatten().tolist()
     assert positions == [edges.index((s, t)) for t, s in sorted({(t, s) for s, t in edges})]
@@ -54,19 +54,19 @@ def test_of_equal_edges_the_first_stays(edges):
         ([(-1, 0)], 0, "names node -1"),
     ],
 )
-def test_the_first_stray_edge_is_named(edges, edge, message):
+def test_the_first_invalid_edge_is_named(edges, edge, message):
     with pytest.raises(InvalidEdgeError, match=message) as caught:
         check_edges(PTR, index(edges))
     assert caught.value.edge == edge
 
 
-def test_the_message_counts_as_the_user_does():
+def test_the_message_counts_from_the_given_number():
     with pytest.raises(InvalidEdgeError, match="node 2 of graph 1 and node 4 of graph 3"):
         check_edges(PTR, index([(1, 3)]), first=1)
 
 
 @given(count=st.integers(0, 12), edges=st.integers(0, 40), seed=st.integers(0, 2**32 - 1))
-def test_direction_repetition_and_loops_are_forgotten(count, edges, seed):
+def test_the_adjacency_has_no_direction_repetition_or_loops(count, edges, seed):
     rng = np.random.default_rng(seed)
     senders, receivers = rng.integers(0, max(count, 1), (2, edges if count else 0))
     dense = np.zeros((count, count), dtype=bool)

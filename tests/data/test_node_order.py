@@ -10,7 +10,7 @@ from lfds.data.node_order import node_permutation, shuffle_nodes
 from tests.data.graphs import edge_list, graph_sets
 
 
-def test_nodes_stay_in_their_graph_and_move_inside():
+def test_nodes_are_permuted_inside_their_graph():
     ptr = np.array([0, 50, 50, 51, 120])
     old_of_new, new_of_old = node_permutation(ptr, 0, "name")
     for first, last in pairwise(ptr):
@@ -19,7 +19,7 @@ def test_nodes_stay_in_their_graph_and_move_inside():
     assert (old_of_new != np.arange(120)).sum() > 100
 
 
-def test_each_name_and_each_seed_has_its_order():
+def test_the_order_depends_on_name_and_seed():
     ptr = np.array([0, 40])
     orders = {tuple(node_permutation(ptr, seed, name)[0]) for seed in (0, 1) for name in ("a", "b")}
     assert len(orders) == 4
@@ -31,17 +31,17 @@ def as_networkx(graphs, number):
     first, last = int(graphs.ptr[number]), int(graphs.ptr[number + 1])
     graph = networkx.DiGraph()
     for node in range(first, last):
-        known = torch.cat([graphs.labels[node], graphs.attributes[node]]).tolist()
-        graph.add_node(node - first, known=known)
+        features = torch.cat([graphs.labels[node], graphs.attributes[node]]).tolist()
+        graph.add_node(node - first, features=features)
     of_edges = torch.cat([graphs.edge_labels, graphs.edge_attributes], dim=1)
     start = int(graphs.edge_ptr[first])
     for place, (sender, receiver) in enumerate(edge_list(graphs)[number]):
-        graph.add_edge(sender, receiver, known=of_edges[start + place].tolist())
+        graph.add_edge(sender, receiver, features=of_edges[start + place].tolist())
     return graph
 
 
 @given(graphs=graph_sets())
-def test_shuffled_graphs_are_the_same_graphs_with_all_that_is_known(graphs):
+def test_shuffled_graphs_are_isomorphic_with_labels_and_attributes(graphs):
     shuffled = shuffle_nodes(graphs, 3)
     assert shuffled.provenance["node_order_seed"] == 3
     for number in range(len(graphs)):

@@ -10,7 +10,7 @@ from tests.data.graphs import graph_sets
 
 
 @given(data=st.data(), graphs=graph_sets())
-def test_picked_rows_are_those_of_the_chosen_graphs_one_after_another(data, graphs):
+def test_selected_rows_are_those_of_the_graphs_in_order(data, graphs):
     numbers = st.integers(0, len(graphs) - 1)
     chosen = np.array(data.draw(st.lists(numbers, max_size=6)), dtype=np.int64)
     selected = select(graphs.ptr, graphs.edge_ptr, chosen)
@@ -23,7 +23,7 @@ def test_picked_rows_are_those_of_the_chosen_graphs_one_after_another(data, grap
 
 
 @given(data=st.data(), graphs=graph_sets())
-def test_a_slice_picks_what_its_numbers_pick(data, graphs):
+def test_a_slice_selects_the_same_rows_as_its_indices(data, graphs):
     start = data.draw(st.integers(0, len(graphs)))
     stop = data.draw(st.integers(start, len(graphs)))
     sliced = select(graphs.ptr, graphs.edge_ptr, slice(start, stop))
@@ -43,12 +43,12 @@ def test_contiguous_rows_are_taken_without_a_copy():
 
 
 @given(start=st.integers(-7, 7), stop=st.integers(-7, 7), step=st.sampled_from([-2, -1, 1, 2]))
-def test_slices_mean_what_they_mean_for_lists(start, stop, step):
+def test_slices_select_like_those_of_lists(start, stop, step):
     rows = as_rows(slice(start, stop, step), 5)
     assert take(torch.arange(5), rows).tolist() == list(range(5))[start:stop:step]
 
 
-def test_numbers_from_the_end_and_masks():
+def test_negative_indices_and_masks_are_supported():
     assert as_rows(-1, 5) == as_rows(np.int64(4), 5) == as_rows(torch.tensor(4), 5) == slice(4, 5)
     assert as_rows([-1, 0], 5).tolist() == [4, 0]
     assert as_rows([True, False, True], 3).tolist() == [0, 2]
@@ -68,6 +68,6 @@ def test_numbers_from_the_end_and_masks():
         (None, "one dimension"),
     ],
 )
-def test_what_cannot_be_chosen_is_an_index_error(indices, message):
+def test_invalid_indices_are_index_errors(indices, message):
     with pytest.raises(IndexError, match=message):
         as_rows(indices, 5)

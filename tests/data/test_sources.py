@@ -15,7 +15,7 @@ from tests.data.graphs import SHARED, needs_shared, three_graphs
 from tests.data.tu_folders import FILES, write_folder, write_tar, write_zip
 
 
-def test_a_dataset_is_found_by_name_in_any_form(tmp_path):
+def test_a_dataset_is_found_by_name_as_folder_or_archive(tmp_path):
     folder = write_folder(tmp_path / "one" / "S", FILES)
     expected = read_tu(folder)
     write_zip(tmp_path / "S.zip", FILES)
@@ -24,17 +24,17 @@ def test_a_dataset_is_found_by_name_in_any_form(tmp_path):
     assert lfds.load_dataset("S", tmp_path, seed=5).equals(read_tu(folder, seed=5))
 
 
-def test_what_was_prepared_is_used_until_its_source_changes(tmp_path):
+def test_a_prepared_set_is_used_until_its_source_changes(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
     prepare("S", tmp_path).graphs[:2].save(tmp_path / "S.graphs")
     assert len(lfds.load_dataset("S", tmp_path)) == 2
-    # Another order of nodes was asked for: what was prepared is of no use.
+    # The prepared set has another order of nodes.
     assert len(lfds.load_dataset("S", tmp_path, seed=1)) == 3
     os.utime(folder / "S_A.txt", (2**31, 2**31))
     assert len(lfds.load_dataset("S", tmp_path)) == 3
 
 
-def test_a_damaged_prepared_set_does_not_stand_before_its_source(tmp_path):
+def test_a_damaged_prepared_set_is_read_from_its_source_again(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
     (prepare("S", tmp_path).saved / "graphs.safetensors").write_bytes(b"junk")
     assert lfds.load_dataset("S", tmp_path).equals(read_tu(folder))
@@ -43,24 +43,37 @@ def test_a_damaged_prepared_set_does_not_stand_before_its_source(tmp_path):
         lfds.load_dataset("S", tmp_path)
 
 
-def test_a_prepared_set_needs_no_source(tmp_path):
+def test_a_prepared_set_is_used_without_its_source(tmp_path):
     read_tu(write_folder(tmp_path / "S", FILES)).save(tmp_path / "else" / "S.graphs")
     assert len(lfds.load_dataset("S", tmp_path / "else")) == 3
 
 
-def test_missing_files_are_asked_for_and_where_to_put_them(tmp_path):
+def test_missing_files_are_named_with_their_place(tmp_path):
     with pytest.raises(DataError, match=r"put https://.*/DD\.zip at .*DD\.zip.*--download"):
         lfds.load_dataset("DD", tmp_path)
 
 
-def test_nothing_is_no_name(tmp_path):
+def test_a_dataset_needs_a_name(tmp_path):
     with pytest.raises(DataError, match="name: needs the name of a dataset, not 'None'"):
         lfds.load_dataset(None, tmp_path)
 
 
-def test_an_unknown_name_gets_the_nearest(tmp_path):
+def test_an_unknown_name_suggests_the_closest_one(tmp_path):
     with pytest.raises(DataError, match="did you mean 'ENZYMES'"):
         lfds.load_dataset("ENZYMS", tmp_path)
+
+
+def test_built_in_datasets_depend_on_the_seed():
+    one, other = (lfds.load_dataset("parts-share-set", seed=seed) for seed in (0, 1))
+    assert one.name == other.name == "parts-share-set"
+    assert not one.equals(other)
+
+
+def test_the_state_of_a_folder_of_clouds_depends_on_its_files(tmp_path):
+    (tmp_path / "ball").mkdir()
+    before = source_state(tmp_path)
+    (tmp_path / "ball" / "one.xyz").write_text("0 0 0\n")
+    assert source_state(tmp_path) != before
 
 
 @pytest.mark.slow
@@ -68,7 +81,7 @@ def test_pc_graphs_are_built_in():
     assert len(lfds.load_dataset("pc-graphs")) == 4000
 
 
-def test_a_path_is_read_by_what_it_holds(tmp_path):
+def test_the_format_of_a_path_is_recognized(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
     assert read_any(folder).equals(read_tu(folder))
     assert read_any(write_tar(tmp_path / "S.tar", FILES)).equals(read_tu(folder))
@@ -81,7 +94,7 @@ def test_a_path_is_read_by_what_it_holds(tmp_path):
     assert read_any(tmp_path / "a.csv").num_nodes == 2
 
 
-def test_a_folder_of_clouds_is_read_as_one(tmp_path):
+def test_a_folder_of_clouds_is_recognized(tmp_path):
     (tmp_path / "ball").mkdir()
     points = "\n".join(f"{n % 7} {n % 11} {n % 13}" for n in range(200))
     (tmp_path / "ball" / "one.xyz").write_text(points)
@@ -90,12 +103,12 @@ def test_a_folder_of_clouds_is_read_as_one(tmp_path):
 
 
 @pytest.mark.parametrize("read", [read_any, lambda name: lfds.load_dataset(name, "data")])
-def test_a_name_no_system_would_take_is_refused(read):
+def test_a_name_that_is_too_long_is_an_error(read):
     with pytest.raises(DataError, match=r"cannot be read .File name too long"):
         read("x" * 5000)
 
 
-def test_what_is_no_dataset_is_refused(tmp_path):
+def test_paths_of_unknown_format_are_errors(tmp_path):
     with pytest.raises(DataError, match="no such file or folder"):
         read_any(tmp_path / "nowhere")
     with pytest.raises(DataError, match=r"unknown format; give .*NAME_A\.txt"):
@@ -110,7 +123,7 @@ def test_real_datasets_load_by_name():
     assert len(lfds.load_dataset("MUTAG", root=SHARED)) == 188
 
 
-def test_the_places_of_a_source_are_those_it_is_read_from(tmp_path, monkeypatch):
+def test_places_of_a_source_are_the_files_it_is_read_from(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = write_folder(tmp_path / "kept" / "S", FILES)
     assert places_of("S", "kept") == [Path("kept/S")]
@@ -125,7 +138,7 @@ def test_the_places_of_a_source_are_those_it_is_read_from(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("below", ["", "raw"])
-def test_whatever_befalls_a_file_changes_the_state(below, tmp_path):
+def test_any_change_of_a_file_changes_the_state(below, tmp_path):
     home = write_folder(tmp_path / "S" / below, FILES)
     states = {source_state(tmp_path / "S")}
     file = home / "S_graph_labels.txt"
@@ -140,7 +153,7 @@ def test_whatever_befalls_a_file_changes_the_state(below, tmp_path):
     assert len(states) == 5
 
 
-def test_an_archive_has_a_state_and_a_moved_folder_keeps_it(tmp_path):
+def test_the_state_changes_with_an_archive_but_not_when_a_folder_moves(tmp_path):
     packed = write_zip(tmp_path / "S.zip", FILES)
     before = source_state(packed)
     os.utime(packed, ns=(0, 0))
@@ -152,7 +165,7 @@ def test_an_archive_has_a_state_and_a_moved_folder_keeps_it(tmp_path):
 
 
 @pytest.mark.parametrize("below", ["", "raw"])
-def test_an_older_file_in_place_of_a_newer_one_is_read(below, tmp_path):
+def test_a_file_replaced_by_an_older_one_is_read_again(below, tmp_path):
     other = tmp_path / "other.txt"
     other.write_bytes(b"7\n8\n9\n")
     os.utime(other, (10**9, 10**9))

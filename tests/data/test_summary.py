@@ -26,7 +26,7 @@ def test_counts_agree_with_networkx(graphs):
     assert sum(summary.class_counts.values()) == (len(graphs) if graphs.classes else 0)
 
 
-def test_spread_is_least_quartiles_most_and_mean():
+def test_a_distribution_has_quartiles_mean_and_histogram():
     assert distribution(torch.tensor([5, 1, 3, 2, 4])) == Distribution(
         1, 2, 3, 4, 5, 3.0, (1, 1, 1, 1, 1)
     )
@@ -34,7 +34,7 @@ def test_spread_is_least_quartiles_most_and_mean():
 
 
 @given(numbers=st.lists(st.integers(0, 300), min_size=1))
-def test_a_histogram_counts_everything_once(numbers):
+def test_a_histogram_counts_every_value_once(numbers):
     found = distribution(torch.tensor(numbers))
     assert sum(found.histogram) == len(numbers)
     assert len(found.histogram) <= 24
@@ -66,7 +66,7 @@ def test_missing_features_and_targets_are_listed(graphs, found):
     assert all(part in phrase for part, phrase in zip(found, phrases, strict=True))
 
 
-def test_differences_are_seen_beyond_rounding():
+def test_differences_beyond_rounding_are_reported():
     graphs = three_graphs()
     summary = summarize(graphs)
     assert differences(graphs, summary, Published(3, 2, 1.67, 1.33, "")) == []

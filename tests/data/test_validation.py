@@ -10,7 +10,7 @@ from tests.data.graphs import graph_sets, three_graphs
 
 
 @given(graphs=graph_sets())
-def test_what_the_readers_make_is_sound(graphs):
+def test_sets_made_by_readers_are_valid(graphs):
     check_valid(graphs, source="drawn")
     check_valid(graphs[[0]], source="drawn")
 
@@ -24,7 +24,7 @@ def test_the_graph_of_an_invalid_edge_is_named(chunk_size):
         check_valid(replace(graphs, edge_dst=edges), source="set", chunk_size=chunk_size)
 
 
-def test_targets_of_three_dimensions_are_refused():
+def test_targets_of_three_dimensions_are_an_error():
     graphs = replace(three_graphs(), classes=(), y=torch.zeros(3, 1, 1))
     with pytest.raises(DataError, match="one or two dimensions"):
         check_valid(graphs, source="set")

@@ -12,7 +12,7 @@ ENDINGS = (".txt",)
 
 
 @pytest.mark.parametrize("write", [write_zip, write_tar])
-def test_only_what_is_wanted_is_read(write, tmp_path):
+def test_only_members_with_the_given_endings_are_read(write, tmp_path):
     packed = write(tmp_path / "S.tgz", {**SMALL, "deep/README.md": b"hello"})
     assert read_members(packed, endings=ENDINGS) == SMALL
     assert read_members(packed, endings=(".md",)) == {"deep/README.md": b"hello"}
@@ -20,7 +20,7 @@ def test_only_what_is_wanted_is_read(write, tmp_path):
 
 @pytest.mark.parametrize("write", [write_zip, write_tar])
 @pytest.mark.parametrize("member", ["../S_A.txt", "/etc/S_A.txt", "a/../../S_A.txt", "..\\S_A.txt"])
-def test_members_that_point_outside_are_refused(write, member, tmp_path):
+def test_members_outside_the_archive_are_refused(write, member, tmp_path):
     with pytest.raises(DataError, match="points outside"):
         read_members(write(tmp_path / "S.tar", {**SMALL, member: b"1, 2\n"}), endings=ENDINGS)
     assert [entry.name for entry in tmp_path.iterdir()] == ["S.tar"]
@@ -33,7 +33,7 @@ def test_bombs_are_refused_before_they_are_unpacked(write, tmp_path):
         read_members(bomb, endings=ENDINGS, harmless_size=10_000)
 
 
-def test_labels_that_repeat_are_no_bomb(tmp_path):
+def test_repeated_labels_are_no_bomb(tmp_path):
     packed = write_zip(tmp_path / "S.zip", {**SMALL, "S_node_labels.txt": b"0\n" * 1_000_000})
     assert len(read_members(packed, endings=ENDINGS)["S_node_labels.txt"]) == 2_000_000
 
@@ -45,20 +45,20 @@ def test_a_bomb_of_many_members_is_refused(tmp_path):
         read_members(bomb, endings=ENDINGS, harmless_size=10_000)
 
 
-def test_junk_is_no_archive(tmp_path):
+def test_random_bytes_are_no_archive(tmp_path):
     (tmp_path / "junk.zip").write_bytes(os.urandom(1000))
     with pytest.raises(DataError, match=r"neither a folder, nor a \.zip"):
         read_members(tmp_path / "junk.zip", endings=ENDINGS)
 
 
 @pytest.mark.parametrize("write", [write_zip, write_tar])
-def test_an_archive_cut_short_is_refused(write, tmp_path):
-    whole = write(tmp_path / "S.tgz", {**SMALL, "S_node_labels.txt": os.urandom(20_000)})
-    content = whole.read_bytes()
+def test_a_truncated_archive_is_an_error(write, tmp_path):
+    archive = write(tmp_path / "S.tgz", {**SMALL, "S_node_labels.txt": os.urandom(20_000)})
+    content = archive.read_bytes()
     for length in range(10, len(content), 997):
-        whole.write_bytes(content[:length])
+        archive.write_bytes(content[:length])
         with pytest.raises(DataError, match=r"S\.tgz: .*truncated.*download it again"):
-            read_members(whole, endings=ENDINGS)
+            read_members(archive, endings=ENDINGS)
 
 
 @pytest.mark.parametrize("packing", ["", "gz", "bz2", "xz"])
@@ -73,25 +73,25 @@ def test_every_compression_is_read_and_its_unpacked_size_is_limited(packing, tmp
             read_members(tmp_path / "a", endings=(".txt",), harmless_size=100_000)
 
 
-def test_a_tar_without_its_end_is_refused_wherever_it_was_cut(tmp_path):
-    whole = write_tar(tmp_path / "S.tar", SMALL)
-    content = whole.read_bytes()
+def test_a_truncated_tar_is_an_error(tmp_path):
+    archive = write_tar(tmp_path / "S.tar", SMALL)
+    content = archive.read_bytes()
     # Each small member takes a block of header and a block of content; zeros end it.
     for length in (512, 1024, 1536, 2048, 2500, 3072):
-        whole.write_bytes(content[:length])
+        archive.write_bytes(content[:length])
         with pytest.raises(DataError, match=r"S\.tar: cannot be unpacked .*truncated: download"):
-            read_members(whole, endings=(".txt",))
-    whole.write_bytes(content[:3584])
-    assert len(read_members(whole, endings=(".txt",))) == len(SMALL)
+            read_members(archive, endings=(".txt",))
+    archive.write_bytes(content[:3584])
+    assert len(read_members(archive, endings=(".txt",))) == len(SMALL)
 
 
-def test_a_broken_header_is_not_taken_for_the_end(tmp_path):
-    whole = write_tar(tmp_path / "S.tar", SMALL)
-    content = bytearray(whole.read_bytes())
+def test_a_broken_tar_header_is_an_error(tmp_path):
+    archive = write_tar(tmp_path / "S.tar", SMALL)
+    content = bytearray(archive.read_bytes())
     content[1024 + 150] ^= 1
-    whole.write_bytes(content)
+    archive.write_bytes(content)
     with pytest.raises(DataError, match="cannot be unpacked"):
-        read_members(whole, endings=(".txt",))
+        read_members(archive, endings=(".txt",))
 
 
 def test_a_header_that_claims_a_name_of_gigabytes_is_a_bomb(tmp_path):

@@ -42,37 +42,37 @@ def test_neighbours_are_the_nearest(count, neighbours, seed):
     assert [tuple(pair) for pair in found.T.tolist()] == edges_slowly(points, neighbours)
 
 
-def test_the_graph_does_not_know_where_a_cloud_stands_or_how_large_it_is():
+def test_neighbours_do_not_depend_on_rotation_position_and_scale():
     points = np.random.default_rng(0).normal(size=(60, 3))
     turned = 5 * Rotation.from_euler("xyz", [1, 2, 3]).apply(points) + 7
     np.testing.assert_array_equal(neighbour_edges(points, 5), neighbour_edges(turned, 5))
 
 
 @pytest.mark.parametrize("size", [1e-290, 1e-8, 1e14])
-def test_very_small_and_very_large_clouds_have_the_same_neighbours(size):
+def test_neighbours_do_not_depend_on_extreme_scales(size):
     points = np.random.default_rng(0).normal(size=(60, 3))
     np.testing.assert_array_equal(neighbour_edges(points, 5), neighbour_edges(points * size, 5))
 
 
-def test_points_in_one_place_are_no_neighbours_of_themselves():
+def test_equal_points_are_no_neighbours_of_themselves():
     points = np.zeros((10, 3))
     senders, receivers = neighbour_edges(points, 3)
     assert (senders != receivers).all()
     assert (np.bincount(receivers, minlength=10) >= 3).all()
 
 
-def test_edges_go_both_ways():
+def test_neighbour_edges_have_both_directions():
     senders, receivers = neighbour_edges(np.random.default_rng(0).normal(size=(50, 3)), 4)
     there = set(zip(senders.tolist(), receivers.tolist(), strict=True))
     assert there == {(b, a) for a, b in there}
 
 
-def test_as_many_neighbours_as_points_are_refused():
+def test_too_many_neighbours_are_an_error():
     with pytest.raises(DataError, match="use fewer neighbours"):
         neighbour_edges(np.zeros((4, 3)), 4)
 
 
-def test_graphs_carry_no_coordinates_but_keep_them_beside():
+def test_graphs_of_clouds_have_no_features():
     clouds = np.random.default_rng(0).normal(size=(3, 20, 3))
     made = graphs_of_clouds(clouds, ["b", "a", "b"], ["x", "y", "z"], settings=FOUR, name="few")
     assert made.graphs.x.shape == (60, 0)
@@ -86,14 +86,14 @@ def test_graphs_carry_no_coordinates_but_keep_them_beside():
     assert made.graphs.provenance["neighbours"] == "4"
 
 
-def test_settings_refuse_what_they_do_not_know():
+def test_unknown_and_invalid_settings_are_errors():
     with pytest.raises(ValidationError):
         CloudSettings(neighbors=6)
     with pytest.raises(ValidationError):
         CloudSettings(points=0)
 
 
-def test_graphs_carry_the_points_for_drawing_alone():
+def test_graphs_of_clouds_keep_coordinates_for_drawing():
     clouds = np.random.default_rng(0).normal(size=(2, 20, 3))
     made = graphs_of_clouds(clouds, ["a", "b"], ["0", "1"], settings=FOUR, name="two")
     np.testing.assert_array_equal(made.graphs.coordinates.numpy(), made.points.reshape(-1, 3))
@@ -115,24 +115,24 @@ def as_rows(found):
 
 @pytest.mark.parametrize("suffix", [".xyz", ".txt", ".pts"])
 @pytest.mark.parametrize("delimiter", [" ", ",", "\t"])
-def test_text_gives_back_all_its_points(tmp_path, points, suffix, delimiter):
+def test_all_points_of_a_text_file_are_read(tmp_path, points, suffix, delimiter):
     path = tmp_path / f"cloud{suffix}"
     np.savetxt(path, points, delimiter=delimiter, fmt="%.6f")
     assert as_rows(read(path, 30)) == as_rows(points)
 
 
-def test_npy_gives_back_all_its_points(tmp_path, points):
+def test_all_points_of_an_npy_file_are_read(tmp_path, points):
     np.save(tmp_path / "cloud.npy", points)
     assert as_rows(read(tmp_path / "cloud.npy", 30)) == as_rows(points)
 
 
-def test_further_columns_comments_blank_lines_and_a_count_are_passed_over(tmp_path):
+def test_further_columns_comments_blank_lines_and_a_count_are_ignored(tmp_path):
     path = tmp_path / "a.pts"
     path.write_text("4\n# made by hand\n0 0 0 9 9\n\n1 0 0 9 9 # corner\n0 1 0 9 9\n0 0 1 9 9\n")
     assert as_rows(read(path)) == [(0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)]
 
 
-def test_the_same_stream_chooses_the_same_points_and_each_at_most_once(tmp_path, points):
+def test_points_are_sampled_without_replacement_and_reproducibly(tmp_path, points):
     np.save(tmp_path / "cloud.npy", points)
     chosen = read(tmp_path / "cloud.npy", 10)
     np.testing.assert_array_equal(chosen, read(tmp_path / "cloud.npy", 10))
@@ -166,7 +166,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN)
-def test_broken_text_is_refused_by_file_and_line(tmp_path, text, message):
+def test_invalid_text_is_named_by_file_and_line(tmp_path, text, message):
     path = tmp_path / "cloud.xyz"
     path.write_text(text)
     with pytest.raises(DataError, match=message) as caught:
@@ -174,7 +174,7 @@ def test_broken_text_is_refused_by_file_and_line(tmp_path, text, message):
     assert str(path) in str(caught.value)
 
 
-def test_binary_junk_is_no_text(tmp_path):
+def test_a_binary_file_is_not_text(tmp_path):
     (tmp_path / "junk.xyz").write_bytes(bytes(range(256)))
     with pytest.raises(DataError, match="is not text"):
         read(tmp_path / "junk.xyz")
@@ -204,7 +204,7 @@ def test_an_npy_of_objects_is_never_unpickled(tmp_path):
 @pytest.mark.parametrize(
     "table", [np.zeros(9), np.zeros((9, 2)), np.zeros((3, 3, 3)), np.array([["a"] * 3] * 9)]
 )
-def test_an_npy_of_another_shape_or_kind_is_refused(tmp_path, table):
+def test_an_npy_of_another_shape_or_dtype_is_an_error(tmp_path, table):
     np.save(tmp_path / "cloud.npy", table)
     with pytest.raises(DataError, match=r"numbers of shape \[n, 3\]"):
         read(tmp_path / "cloud.npy")
@@ -219,7 +219,7 @@ def test_a_truncated_npy_is_refused(tmp_path, points):
 
 
 @given(text=st.text(alphabet="0123456789.,-+eE_x# \n\t\uff11nainf", max_size=60))
-def test_no_text_brings_anything_but_a_data_error(tmp_path_factory, text):
+def test_random_text_is_a_data_error_or_points(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "text.xyz"
     path.write_text(text, encoding="utf-8")
     assert_read_or_refused(path, count=1)
@@ -227,7 +227,7 @@ def test_no_text_brings_anything_but_a_data_error(tmp_path_factory, text):
 
 @settings(max_examples=300, deadline=None)
 @given(junk=st.binary(max_size=200), suffix=st.sampled_from(SUFFIXES))
-def test_no_junk_brings_anything_but_a_data_error(tmp_path_factory, junk, suffix):
+def test_random_bytes_are_a_data_error_or_points(tmp_path_factory, junk, suffix):
     path = tmp_path_factory.getbasetemp() / f"junk{suffix}"
     path.write_bytes(junk)
     assert_read_or_refused(path)
@@ -237,7 +237,7 @@ def test_no_junk_brings_anything_but_a_data_error(tmp_path_factory, junk, suffix
 @given(
     place=st.integers(0, 10_000), byte=st.integers(0, 255), suffix=st.sampled_from([".xyz", ".npy"])
 )
-def test_no_changed_byte_brings_anything_but_a_data_error(tmp_path_factory, place, byte, suffix):
+def test_a_changed_byte_is_a_data_error_or_harmless(tmp_path_factory, place, byte, suffix):
     path = tmp_path_factory.getbasetemp() / f"changed{suffix}"
     table = np.arange(60.0).reshape(20, 3)
     np.savetxt(path, table) if suffix == ".xyz" else np.save(path, table)
@@ -274,14 +274,14 @@ def test_each_folder_is_a_class_and_each_file_a_graph(folder):
     assert made.graphs.x.shape == (40, 0)
 
 
-def test_a_cloud_is_sampled_alike_alone_and_in_company(folder):
+def test_the_sample_of_a_cloud_does_not_depend_on_other_files(folder):
     together = read_clouds(folder, SMALL)
     (folder / "chair" / "a.txt").unlink()
     alone = read_clouds(folder, SMALL)
     np.testing.assert_array_equal(together.points[1:], alone.points)
 
 
-def test_equal_clouds_under_other_names_are_sampled_otherwise(tmp_path):
+def test_equal_clouds_with_other_names_are_sampled_differently(tmp_path):
     for name in ("chair/a.xyz", "chair/b.xyz", "lamp/a.xyz"):
         write_cloud(tmp_path / name, seed=0)
     first, other_name, other_class = read_clouds(tmp_path, SMALL).points
@@ -294,7 +294,7 @@ def test_another_seed_chooses_other_points(folder):
     assert not np.array_equal(read_clouds(folder, SMALL).points, other.points)
 
 
-def test_shapenet_part_is_read_as_it_is_unpacked(tmp_path):
+def test_shapenet_part_is_read(tmp_path):
     (tmp_path / "synsetoffset2category.txt").write_text(
         "Airplane\t02691156\n\nLamp\t03636649\nMug\t03797390\n"
     )
@@ -311,25 +311,25 @@ def test_shapenet_part_is_read_as_it_is_unpacked(tmp_path):
     assert made.graphs.y.tolist() == [0, 0, 0, 1]
 
 
-def test_a_broken_index_of_shapenet_is_refused_by_line(tmp_path):
+def test_an_invalid_shapenet_index_is_named_by_line(tmp_path):
     (tmp_path / "synsetoffset2category.txt").write_text("Airplane\t02691156\nLamp\n")
     with pytest.raises(DataError, match="line 2"):
         read_clouds(tmp_path, SMALL)
 
 
-def test_an_index_that_is_no_text_is_refused(tmp_path):
+def test_a_shapenet_index_that_is_not_text_is_an_error(tmp_path):
     (tmp_path / "synsetoffset2category.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DataError, match="is not text"):
         read_clouds(tmp_path, SMALL)
 
 
-def test_an_index_of_folders_that_are_not_there_is_refused(tmp_path):
+def test_a_shapenet_index_without_folders_is_an_error(tmp_path):
     (tmp_path / "synsetoffset2category.txt").write_text("Airplane\t02691156\n")
     with pytest.raises(DataError, match="no folder of clouds"):
         read_clouds(tmp_path, SMALL)
 
 
-def test_no_folder_and_an_empty_one_are_refused(tmp_path):
+def test_a_missing_and_an_empty_folder_are_errors(tmp_path):
     with pytest.raises(DataError, match="is not a folder"):
         read_clouds(tmp_path / "nowhere", SMALL)
     with pytest.raises(DataError, match=r"put each cloud at CLASS/NAME\.xyz"):
@@ -342,24 +342,24 @@ def test_an_empty_class_is_named(folder):
         read_clouds(folder, SMALL)
 
 
-def test_a_short_cloud_is_named(folder):
+def test_a_cloud_with_too_few_points_is_named(folder):
     write_cloud(folder / "lamp" / "short.xyz", count=9)
     with pytest.raises(DataError, match=r"short\.xyz: holds 9 points, 10 are needed"):
         read_clouds(folder, SMALL)
 
 
-def test_too_many_neighbours_are_refused_before_anything_is_read(folder):
+def test_too_many_neighbours_are_an_error_before_reading(folder):
     with pytest.raises(DataError, match="use fewer neighbours"):
         read_clouds(folder, CloudSettings(points=5, neighbours=5))
 
 
-def test_a_link_to_nowhere_is_passed_over(folder):
+def test_a_broken_link_is_ignored(folder):
     (folder / "lamp" / "gone.xyz").symlink_to(folder / "nowhere")
     assert len(read_clouds(folder, SMALL).names) == 4
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the administrator may read everything")
-def test_a_forbidden_file_is_named(folder):
+def test_a_file_without_permission_is_named(folder):
     (folder / "lamp" / "a.pts").chmod(0)
     with pytest.raises(DataError, match=r"a\.pts: cannot be read"):
         read_clouds(folder, SMALL)
@@ -374,7 +374,7 @@ def test_a_file_that_fails_while_it_is_read_is_named(folder, monkeypatch):
         read_clouds(folder, SMALL)
 
 
-def test_clouds_are_recognised(folder, tmp_path_factory):
+def test_folders_of_clouds_are_recognized(folder, tmp_path_factory):
     empty = tmp_path_factory.mktemp("empty")
     assert is_cloud_folder(folder)
     assert not is_cloud_folder(empty)

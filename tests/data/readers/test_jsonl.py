@@ -43,13 +43,13 @@ def test_a_directed_graph_keeps_its_directions(tmp_path):
 @pytest.mark.parametrize(
     ("label", "shape", "classes"), [(4, (1,), (4,)), (1.5, (1,), ()), ([1.0, 2.0], (1, 2), ())]
 )
-def test_labels_are_classes_or_quantities(label, shape, classes, tmp_path):
+def test_labels_are_classes_or_regression_targets(label, shape, classes, tmp_path):
     graphs = read_jsonl(write(tmp_path / "a.jsonl", {"nodes": 1, "label": label}))
     assert graphs.y.shape == shape
     assert graphs.classes == classes
 
 
-def test_nodes_are_shuffled_by_a_named_seed(tmp_path):
+def test_nodes_are_shuffled_by_the_seed(tmp_path):
     line = {"features": [[number] for number in range(30)], "labels": list(range(30))}
     path = write(tmp_path / "a.jsonl", line)
     graphs = read_jsonl(path)
@@ -82,7 +82,7 @@ def test_nodes_are_shuffled_by_a_named_seed(tmp_path):
         ({"nodes": True, "label": "a"}, "nodes: Input should be a valid integer"),
     ],
 )
-def test_what_is_wrong_is_named_by_line(line, message, tmp_path):
+def test_invalid_content_is_named_by_line(line, message, tmp_path):
     path = write(tmp_path / "a.jsonl", PATH, line)
     with pytest.raises(DataError, match=message) as caught:
         read_jsonl(path)
@@ -106,7 +106,7 @@ TEXT = "\n".join(map(json.dumps, [PATH, {**PATH, "label": "b"}, DOT])).encode()
 
 @given(place=st.integers(0, len(TEXT)), junk=st.binary(max_size=4), keep=st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=400)
-def test_damaged_lines_are_a_data_error_or_a_sound_set(place, junk, keep, tmp_path):
+def test_damaged_lines_are_a_data_error_or_a_valid_set(place, junk, keep, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(TEXT[:place] + junk + (TEXT[place:] if keep else TEXT[place + len(junk) :]))
     with suppress(DataError):

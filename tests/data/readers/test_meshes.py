@@ -26,7 +26,7 @@ def test_a_box_written_by_trimesh_is_a_box(tmp_path, suffix):
     assert_allclose(np.abs(points).max(axis=1), 1, atol=1e-6)
 
 
-def test_the_suffix_may_be_in_capitals(tmp_path):
+def test_the_suffix_may_be_upper_case(tmp_path):
     (tmp_path / "A.OFF").write_text(TETRAHEDRON)
     assert read_mesh(tmp_path / "A.OFF").shape == (4, 3, 3)
 
@@ -37,7 +37,7 @@ def test_a_file_of_several_objects_is_one_surface(tmp_path):
     assert_allclose(triangle_areas(read_mesh(tmp_path / "two.obj")).sum(), 30)
 
 
-def test_squares_are_cut_into_triangles(tmp_path):
+def test_squares_are_split_into_triangles(tmp_path):
     (tmp_path / "a.off").write_text("OFF\n4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n")
     assert_allclose(triangle_areas(read_mesh(tmp_path / "a.off")).sum(), 1)
 
@@ -67,7 +67,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("name", "text", "message"), BROKEN.values(), ids=BROKEN)
-def test_broken_meshes_are_refused_in_one_line(tmp_path, name, text, message, caplog, capfd):
+def test_invalid_meshes_are_errors_of_one_line(tmp_path, name, text, message, caplog, capfd):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=message) as caught:
         read_mesh(tmp_path / name)
@@ -77,7 +77,7 @@ def test_broken_meshes_are_refused_in_one_line(tmp_path, name, text, message, ca
     assert capfd.readouterr() == ("", "")
 
 
-def test_without_trimesh_the_way_out_is_named(tmp_path, monkeypatch):
+def test_without_trimesh_the_error_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "a.off").write_text(TETRAHEDRON)
     real = builtins.__import__
 
@@ -105,15 +105,15 @@ def by_triangle_number(triangles, count, rng):  # wrong: ignores the areas
     return np.einsum("nc,ncd->nd", rng.dirichlet((1, 1, 1), count), chosen)
 
 
-def test_triangles_get_points_by_their_area():
+def test_triangles_are_sampled_by_area():
     assert_allclose(share_on_the_large_triangle(sample_surface), 0.9, atol=0.01)
 
 
-def test_the_law_of_areas_catches_a_sampler_that_forgets_them():
+def test_a_sampler_that_ignores_areas_is_detected():
     assert abs(share_on_the_large_triangle(by_triangle_number) - 0.9) > 0.1
 
 
-def test_points_lie_evenly_on_a_triangle():
+def test_points_are_uniform_on_a_triangle():
     points = sample_surface(TWO[:1], 40_000, np.random.default_rng(0))
     assert (points[:, :2] >= 0).all()
     assert (points[:, 0] + points[:, 1] <= 1 + 1e-12).all()

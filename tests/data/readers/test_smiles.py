@@ -25,14 +25,14 @@ def write(path, text):
     ("values", "classes", "kind"),
     [("1 0", (0, 1), "int64"), ("1.5 2", (), "float32"), ("yes no", ("no", "yes"), "int64")],
 )
-def test_targets_are_classes_or_quantities(values, classes, kind, tmp_path):
+def test_targets_are_classes_or_regression_targets(values, classes, kind, tmp_path):
     one, two = values.split()
     graphs = read_smiles(write(tmp_path / "m.csv", f"y,SMILES\n{one},C\n{two},CC\n"))
     assert graphs.classes == classes
     assert str(graphs.y.dtype).endswith(kind)
 
 
-def test_without_a_target_there_is_none(tmp_path):
+def test_a_csv_without_target_column_has_no_targets(tmp_path):
     assert not read_smiles(write(tmp_path / "m.csv", "smiles\nC\nCC\n")).has_targets
 
 
@@ -41,7 +41,7 @@ def test_columns_are_chosen_by_name(tmp_path):
     assert read_smiles(path, smiles="mol", target="b").classes == ("x", "y")
 
 
-def test_a_bad_smiles_is_named_by_line_or_skipped_if_asked(tmp_path, capfd):
+def test_an_invalid_smiles_is_named_by_line_or_skipped(tmp_path, capfd):
     path = write(tmp_path / "m.csv", "smiles,y\nC,1\nnot a molecule,0\n,1\nC(C,0\nCC,0\n")
     with pytest.raises(DataError, match="line 3: invalid SMILES 'not a molecule'; correct it"):
         read_smiles(path)
@@ -65,17 +65,17 @@ def test_a_bad_smiles_is_named_by_line_or_skipped_if_asked(tmp_path, capfd):
         ("smiles,y\nC,0.5\nCC,-1.25\nCCC,NA\n", r"m\.csv, line 4: 'NA' is no number"),
     ],
 )
-def test_what_is_wrong_is_named(text, message, tmp_path):
+def test_invalid_input_is_named(text, message, tmp_path):
     with pytest.raises(DataError, match=message):
         read_smiles(write(tmp_path / "m.csv", text))
 
 
-def test_an_unknown_target_is_refused(tmp_path):
+def test_an_unknown_target_column_is_an_error(tmp_path):
     with pytest.raises(DataError, match="has no column 'z'"):
         read_smiles(write(tmp_path / "m.csv", "smiles,y\nC,1\n"), target="z")
 
 
-def test_binary_junk_and_missing_files_are_refused(tmp_path):
+def test_binary_and_missing_files_are_errors(tmp_path):
     (tmp_path / "m.csv").write_bytes(b"\xff\xfe\x00smiles")
     with pytest.raises(DataError, match="cannot be read as CSV in UTF-8"):
         read_smiles(tmp_path / "m.csv")
@@ -83,7 +83,7 @@ def test_binary_junk_and_missing_files_are_refused(tmp_path):
         read_smiles(tmp_path / "nowhere.csv")
 
 
-def test_without_rdkit_it_says_what_to_install(tmp_path, monkeypatch):
+def test_without_rdkit_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
     with pytest.raises(DataError, match=r"pip install 'lfds\[chem\]'"):
         read_smiles(write(tmp_path / "m.csv", "smiles,y\nC,1\n"))
@@ -119,6 +119,6 @@ def test_a_single_atom_has_no_bonds():
 
 
 @pytest.mark.parametrize("text", ["", "not a molecule", "C(C", "C1CC"])
-def test_what_spells_no_molecule_is_none_without_a_word(text, capfd):
+def test_an_invalid_smiles_gives_none_and_no_output(text, capfd):
     assert molecule_from(text) is None
     assert capfd.readouterr().err == ""

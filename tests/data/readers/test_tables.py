@@ -26,13 +26,13 @@ def spelled(table, before, after, newline):
 
 
 @given(tables(integers), blanks, blanks, st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_whole_numbers_read_back_however_they_are_spaced(table, before, after, newline, ended):
+def test_integers_are_read_with_any_spacing(table, before, after, newline, ended):
     text = spelled(table, before, after, newline) + (newline.encode() if ended else b"")
     assert int_table(text, columns=None, source="t").tolist() == table
 
 
 @given(tables(st.floats(width=32, allow_nan=False, allow_infinity=False)), blanks)
-def test_amounts_read_back(table, before):
+def test_floats_are_read_exactly(table, before):
     found = float_table(spelled(table, before, "", "\n"), columns=None, source="t")
     assert found.tolist() == table
 
@@ -63,7 +63,7 @@ def test_amounts_read_back(table, before):
     read=st.sampled_from([int_table, float_table]),
 )
 @settings(max_examples=500)
-def test_the_fast_way_accepts_nothing_the_slow_way_refuses(text, columns, read):
+def test_fast_and_slow_reading_agree(text, columns, read):
     def attempt():
         try:
             return read(text, columns=columns, source="t").tolist()
@@ -92,7 +92,7 @@ def test_the_fast_way_accepts_nothing_the_slow_way_refuses(text, columns, read):
         (b"1, 1_0\n", 1, "needs whole numbers"),
     ],
 )
-def test_what_is_wrong_is_named_by_line(text, line, message):
+def test_invalid_content_is_named_by_line(text, line, message):
     with pytest.raises(DataError, match=message) as caught:
         int_table(text, columns=2, source="file.txt")
     assert caught.value.line == line
@@ -100,23 +100,23 @@ def test_what_is_wrong_is_named_by_line(text, line, message):
 
 
 @pytest.mark.parametrize("cell", [b"nan", b"inf", b"-inf", b"1e39", b"", b"one", b"1_0"])
-def test_amounts_are_finite_in_single_precision(cell):
+def test_floats_must_be_finite_in_single_precision(cell):
     with pytest.raises(DataError, match="needs finite numbers") as caught:
         float_table(b"1.5\n" + cell + b"\n2\n", columns=1, source="file.txt")
     assert caught.value.line == 2
 
 
-def test_a_byte_order_mark_is_no_number():
+def test_a_byte_order_mark_is_ignored():
     assert int_table(b"\xef\xbb\xbf7\n", columns=1, source="t").tolist() == [[7]]
 
 
 @pytest.mark.parametrize("columns", [1, 2, None])
-def test_nothing_is_a_table_without_rows(columns):
+def test_an_empty_text_is_a_table_without_rows(columns):
     assert int_table(b"\n", columns=columns, source="t").shape == (0, columns or 0)
     assert float_table(b"", columns=columns, source="t").shape == (0, columns or 0)
 
 
-def test_large_tables_take_the_fast_way(monkeypatch):
+def test_large_tables_are_read_fast(monkeypatch):
     monkeypatch.setattr(module, "_read_by_line", lambda *_: pytest.fail("read by line"))
     table = np.arange(20000).reshape(-1, 2)
     text = "\n".join(f"{a}, {b}" for a, b in table).encode()
@@ -137,7 +137,7 @@ def cells(*texts):
         (["-9223372036854775808", "0" * 5000 + "1"], "i", [-(2**63), 1]),
     ],
 )
-def test_whole_numbers_and_names_are_classes_and_others_quantities(texts, kind, values):
+def test_integers_and_names_are_classes_and_floats_regression_targets(texts, kind, values):
     found = np.asarray(targets_of_column(cells(*texts), "m.csv"))
     assert found.dtype.kind == kind
     assert found.tolist() == values

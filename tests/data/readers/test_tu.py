@@ -17,7 +17,7 @@ from tests.data.graphs import SHARED, edge_list, needs_shared
 from tests.data.tu_folders import FILES, write_folder, write_tar, write_zip
 
 
-def test_everything_there_is_is_read(tmp_path):
+def test_all_files_are_read(tmp_path):
     graphs = read_tu(write_folder(tmp_path / "S", FILES), seed=None)
     assert graphs.name == "S"
     assert graphs.sizes.tolist() == [4, 0, 2]
@@ -39,7 +39,7 @@ def test_everything_there_is_is_read(tmp_path):
     assert graphs.x.shape == (6, 0)
 
 
-def test_self_loops_go_if_asked(tmp_path):
+def test_self_loops_are_removed_on_request(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
     graphs = read_tu(folder, seed=None, self_loops="remove")
     assert edge_list(graphs)[2] == [(1, 0), (0, 1)]
@@ -47,13 +47,13 @@ def test_self_loops_go_if_asked(tmp_path):
     assert graphs.provenance["self_loops_removed"] == 1
 
 
-def test_archives_hold_the_same_set(tmp_path):
+def test_archives_are_read_like_folders(tmp_path):
     folder = read_tu(write_folder(tmp_path / "S", FILES))
     assert read_tu(write_zip(tmp_path / "S.zip", FILES)).equals(folder)
     assert read_tu(write_tar(tmp_path / "S.tar.gz", FILES)).equals(folder)
 
 
-def test_a_shuffled_set_is_the_same_set_in_another_order(tmp_path):
+def test_shuffled_nodes_keep_labels_and_edges(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
     plain = read_tu(folder, seed=None)
     orders = set()
@@ -92,7 +92,7 @@ def test_a_shuffled_set_is_the_same_set_in_another_order(tmp_path):
         ("graph_labels", b"1\n-1\n2.5\n", 3, "needs whole numbers"),
     ],
 )
-def test_what_is_wrong_is_named_by_file_and_line(file, content, line, message, tmp_path):
+def test_invalid_content_is_named_by_file_and_line(file, content, line, message, tmp_path):
     folder = write_folder(tmp_path / "S", {**FILES, f"S_{file}.txt": content})
     with pytest.raises(DataError, match=message) as caught:
         read_tu(folder)
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_named_by_file_and_line(file, content, line, message, t
 
 
 @pytest.mark.parametrize("file", ["A", "graph_indicator", "graph_labels"])
-def test_a_file_that_is_needed_is_asked_for(file, tmp_path):
+def test_a_missing_required_file_is_named(file, tmp_path):
     files = {name: text for name, text in FILES.items() if name != f"S_{file}.txt"}
     with pytest.raises(DataError, match=f"{file}.txt"):
         read_tu(write_folder(tmp_path / "S", files))
@@ -165,13 +165,13 @@ def read_damaged_archive(corruption, pack, tmp_path):
 
 @given(damage=damages)
 @settings(in_one_folder, max_examples=400)
-def test_damaged_files_are_a_data_error_or_a_sound_set(damage, tmp_path):
+def test_damaged_files_are_a_data_error_or_a_valid_set(damage, tmp_path):
     read_damaged_files(damage, tmp_path)
 
 
 @given(corruption=corruptions, pack=st.sampled_from([write_zip, write_tar]))
 @settings(in_one_folder, max_examples=300)
-def test_damaged_archives_are_a_data_error_or_a_sound_set(corruption, pack, tmp_path):
+def test_damaged_archives_are_a_data_error_or_a_valid_set(corruption, pack, tmp_path):
     read_damaged_archive(corruption, pack, tmp_path)
 
 
@@ -217,7 +217,7 @@ def test_pyg_reads_the_same_graphs(name, tmp_path):
 
 
 @needs_shared
-def test_the_order_of_nodes_no_longer_gives_the_class_away():
+def test_shuffling_removes_the_class_from_the_node_order():
     def best_single_place(graphs):
         table = graphs.attributes.reshape(len(graphs), -1)
         signs = torch.where(graphs.y == 1, 1.0, -1.0)

@@ -30,7 +30,7 @@ def nested(files=SMALL):
         lambda p: write_tar(p / "S.tgz", nested()),
     ],
 )
-def test_folders_and_archives_hold_the_same(write, tmp_path):
+def test_folders_and_archives_have_the_same_content(write, tmp_path):
     raw = read_raw(write(tmp_path))
     assert raw.name == "S"
     assert raw.content == {
@@ -52,13 +52,13 @@ def test_folders_and_archives_hold_the_same(write, tmp_path):
         (lambda p: write_folder(p / "two", {**SMALL, "T_A.txt": b""}), "more than one dataset"),
     ],
 )
-def test_where_there_is_no_dataset_it_says_so(make, message, tmp_path):
+def test_a_path_without_a_dataset_is_an_error(make, message, tmp_path):
     with pytest.raises(DataError, match=message):
         read_raw(make(tmp_path))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_unreadable_files_are_named_when_permissions_say_so(tmp_path):
+def test_files_without_permission_are_named(tmp_path):
     folder = write_folder(tmp_path / "S", SMALL)
     (folder / "S_A.txt").chmod(0)
     with pytest.raises(DataError, match=r"S_A\.txt: cannot be read \(Permission denied\)"):
@@ -84,7 +84,7 @@ SHADOWS = {"__MACOSX/S/._S_A.txt": b"\0", "__MACOSX/S/S_A.txt": b"\0", "S/._S_A.
 
 
 @pytest.mark.parametrize("write", [write_zip, write_tar])
-def test_parts_come_from_one_folder_and_shadows_are_no_parts(write, tmp_path):
+def test_hidden_copies_and_other_folders_of_an_archive_are_ignored(write, tmp_path):
     old = {"old/S_graph_labels.txt": b"9\n", "old/S_node_labels.txt": b"9\n9\n"}
     here = {f"./S/{name}": content for name, content in SMALL.items()}
     raw = read_raw(write(tmp_path / "S.tar", {**here, **SHADOWS, **old}))
@@ -93,13 +93,13 @@ def test_parts_come_from_one_folder_and_shadows_are_no_parts(write, tmp_path):
     assert "node_labels" not in raw.content
 
 
-def test_two_versions_in_one_archive_are_one_too_many(tmp_path):
+def test_two_datasets_in_one_archive_are_an_error(tmp_path):
     both = {**nested(), **{f"old/{name}": content for name, content in SMALL.items()}}
     with pytest.raises(DataError, match=r"one dataset: S/S_A\.txt, old/S_A\.txt"):
         read_raw(write_zip(tmp_path / "S.zip", both))
 
 
-def test_shadows_in_a_folder_are_no_datasets(tmp_path):
+def test_hidden_files_in_a_folder_are_ignored(tmp_path):
     folder = write_folder(tmp_path / "S", {**SMALL, "._S_A.txt": b"\0"})
     assert read_raw(folder).content["A"] == b"1, 2\n"
 
@@ -118,7 +118,7 @@ def test_names_read_back(classes, values):
     assert read_names(raw(text.encode())) == names
 
 
-def test_most_datasets_have_no_names():
+def test_without_a_file_of_names_there_are_none():
     assert read_names(RawFiles("home", "S", {}, {})) is None
 
 
@@ -135,13 +135,13 @@ def test_most_datasets_have_no_names():
         {"classes": [], "label_values": [], "more": 1},
     ],
 )
-def test_other_json_is_refused(entries):
+def test_other_json_is_an_error(entries):
     with pytest.raises(DataError, match=r"S_names\.json: .*needs"):
         read_names(raw(json.dumps(entries).encode()))
 
 
 @pytest.mark.parametrize("text", [b"{", b"\xff", b"[" * 100_000])
-def test_what_is_no_json_is_refused(text):
+def test_invalid_json_is_an_error(text):
     with pytest.raises(DataError, match="cannot be read as JSON"):
         read_names(raw(text))
 
@@ -163,13 +163,13 @@ def comparable(graphs, written):
 
 @given(graphs=graph_sets(min_nodes=1))
 @in_one_folder
-def test_what_was_written_reads_back_equal(graphs, tmp_path):
+def test_a_written_set_is_read_equal(graphs, tmp_path):
     graphs.to_tu(tmp_path / "drawn")
     back = read_tu(tmp_path / "drawn", seed=None)
     assert comparable(graphs, back).equals(without_features(graphs))
 
 
-def test_part_of_a_set_keeps_classes_and_labels_it_has_no_graph_of(tmp_path):
+def test_a_written_selection_keeps_all_classes_and_labels(tmp_path):
     some = three_graphs()[1:]
     some.to_tu(tmp_path / "three")
     back = read_tu(tmp_path / "three", seed=None)
@@ -178,7 +178,7 @@ def test_part_of_a_set_keeps_classes_and_labels_it_has_no_graph_of(tmp_path):
     assert back.label_values == ((5, 7, 9),)
 
 
-def test_the_files_are_those_of_the_collection(tmp_path):
+def test_written_files_have_the_tu_format(tmp_path):
     three_graphs().to_tu(tmp_path / "out")
     assert (tmp_path / "out" / "three_A.txt").read_text().splitlines()[:2] == ["2, 1", "1, 2"]
     assert (tmp_path / "out" / "three_graph_labels.txt").read_text() == "-1\n1\n1\n"
@@ -188,7 +188,7 @@ def test_the_files_are_those_of_the_collection(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "a/b", ".", "\0"])
-def test_a_name_that_is_no_file_name_is_refused(name, tmp_path):
+def test_an_invalid_file_name_is_an_error(name, tmp_path):
     with pytest.raises(DataError, match="cannot be named after"):
         replace(three_graphs(), name=name).to_tu(tmp_path / "out")
     assert not list(tmp_path.iterdir())
@@ -196,7 +196,7 @@ def test_a_name_that_is_no_file_name_is_refused(name, tmp_path):
 
 @needs_shared
 @pytest.mark.parametrize("name", ["ENZYMES", "MUTAG", "Synthie"])
-def test_real_datasets_read_back_equal(name, tmp_path):
+def test_real_datasets_are_equal_after_writing_and_reading(name, tmp_path):
     graphs = read_tu(SHARED / name)
     graphs.to_tu(tmp_path / name)
     assert read_tu(tmp_path / name, seed=None).equals(graphs)

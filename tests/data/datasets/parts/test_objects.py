@@ -4,11 +4,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lfds.data.datasets.parts.counts import class_of
 from lfds.data.datasets.parts.objects import draw_object, parts, train_small_test_large
 from lfds.data.datasets.parts.settings import PartsSettings
 from lfds.data.splits import stratified_folds
 from lfds.nn import Edges, GraphNetwork, NetworkSettings
+from tests.data.datasets.parts.test_counts import class_of
 
 ALL = [
     PartsSettings(task=task, form=form, objects=10)
@@ -27,7 +27,7 @@ def bare(one, reduce):
 
 
 @everywhere
-def test_the_largest_features_of_twins_are_the_same_to_the_last_bit(how):
+def test_twins_have_equal_maxima_of_features(how):
     for number in range(5):
         first, second = twins(how, number)
         np.testing.assert_array_equal(bare(first, np.max), bare(second, np.max))
@@ -35,7 +35,7 @@ def test_the_largest_features_of_twins_are_the_same_to_the_last_bit(how):
 
 
 @everywhere
-def test_the_mean_and_sum_of_bare_features_are_the_same_where_they_are_said_to_be(how):
+def test_means_and_sums_of_features_of_twins_are_equal_as_documented(how):
     for number in range(5):
         first, second = twins(how, number)
         same_mean = np.allclose(bare(first, np.mean), bare(second, np.mean), atol=1e-12)
@@ -61,26 +61,26 @@ def same(how, pool, **options):
 
 
 @everywhere
-def test_no_network_before_a_maximum_tells_twins_apart(how):
+def test_max_pooling_cannot_separate_twins(how):
     assert same(how, "max")
 
 
 @everywhere
 @pytest.mark.parametrize("pool", ["mean", "max+mean", "attention"])
-def test_no_network_before_a_mean_tells_few_from_many_and_any_does_the_rest(how, pool):
+def test_mean_pooling_cannot_separate_twins_of_the_count_task(how, pool):
     assert same(how, pool) == (how.task == "count")
 
 
 @everywhere
 @pytest.mark.parametrize("pool", ["loop", "image", "learned-spatial"])
-def test_latent_structures_tell_all_twins_apart_but_few_from_many_only_by_sums(how, pool):
+def test_latent_structures_separate_twins_and_counts_only_with_sums(how, pool):
     assert not same(how, pool, reduction="sum")
     for reduction in ("mean", "mass"):
         assert same(how, pool, reduction=reduction) == (how.task == "count")
 
 
 @everywhere
-def test_the_sum_after_a_network_tells_all_twins_apart(how):
+def test_sum_pooling_separates_all_twins(how):
     assert not same(how, "sum")
 
 
@@ -101,7 +101,7 @@ def counted(graphs, number, how):
 
 
 @everywhere
-def test_a_rule_made_by_hand_is_always_right(how):
+def test_the_class_follows_from_the_counts(how):
     how = how.model_copy(update={"larger": True})
     graphs = parts(how)
     assert len(graphs) == 20
@@ -110,7 +110,7 @@ def test_a_rule_made_by_hand_is_always_right(how):
 
 
 @everywhere
-def test_parts_of_a_graph_are_joined_in_themselves_and_to_nothing_else(how):
+def test_the_two_nodes_of_a_part_are_connected_to_each_other_only(how):
     one = draw_object(how, 3)
     if how.form == "set":
         assert one.edges.shape == (2, 0)
@@ -123,12 +123,12 @@ def test_parts_of_a_graph_are_joined_in_themselves_and_to_nothing_else(how):
 
 
 @given(number=st.integers(0, 50), label=st.sampled_from([0, 1]))
-def test_an_object_depends_on_nothing_but_its_number(number, label):
+def test_an_object_depends_on_its_number_only(number, label):
     one, again = (draw_object(ALL[3], number, label) for _ in range(2))
     np.testing.assert_array_equal(one.features, again.features)
 
 
-def test_sets_with_larger_objects_begin_like_those_without():
+def test_larger_objects_follow_the_same_small_ones():
     small = parts(ALL[2])
     both = parts(ALL[2].model_copy(update={"larger": True}))
     assert torch.equal(both[range(10)].attributes, small.attributes)
@@ -140,14 +140,14 @@ def test_sets_with_larger_objects_begin_like_those_without():
     )
 
 
-def test_noise_makes_the_kinds_of_each_object_look_their_own_way():
+def test_noise_changes_the_features_of_each_part_type():
     plain, loud = (draw_object(PartsSettings(task="share", noise=noise), 0) for noise in (0, 1))
     assert set(np.unique(plain.features)) == {0.0, 1.0}
     assert len(np.unique(loud.features, axis=0)) == len(np.unique(plain.features, axis=0))
     assert not np.isin(loud.features, (1.0,)).any()
 
 
-def test_small_ones_train_and_their_larger_namesakes_test():
+def test_small_objects_are_trained_and_large_ones_tested():
     graphs = parts(PartsSettings(task="share", form="set", objects=20, larger=True))
     splits = train_small_test_large(graphs, folds=4, seed=2, validation=0.2)
     small = stratified_folds(graphs.y[:20].numpy(), folds=4, seed=2, validation=0.2)

@@ -21,12 +21,12 @@ from lfds.data.datasets.parts.settings import Form, PartsSettings, Task
         ({"task": "share", "part_types": 9}, "part_types=9 needs at least 18 parts, not 16"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(wrong, message):
+def test_invalid_settings_are_errors(wrong, message):
     with pytest.raises(ValidationError, match=message):
         PartsSettings.model_validate(wrong)
 
 
-def test_the_name_says_task_form_and_size():
+def test_the_name_has_task_form_and_size():
     assert PartsSettings(task="share").name == "parts-share-graph"
     assert PartsSettings(task="pairs", form="set", larger=True).name == "parts-pairs-set-larger"
 
@@ -37,3 +37,9 @@ def test_every_task_has_two_classes_and_every_form_is_built_in():
     for task in get_args(Task):
         for form in get_args(Form):
             assert f"parts-{task}-{form}" in BUILT_IN
+
+
+def test_provenance_keeps_the_names_of_earlier_versions():
+    stored = PartsSettings(task="count", part_types=3).model_dump(by_alias=True)
+    assert stored["kinds"] == 3
+    assert "part_types" not in stored

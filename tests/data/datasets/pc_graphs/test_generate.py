@@ -32,14 +32,14 @@ def test_another_seed_draws_other_graphs():
     assert not pc_graphs(FEW).graphs.equals(other.graphs)
 
 
-def test_a_shape_does_not_depend_on_how_many_are_drawn():
+def test_a_shape_does_not_depend_on_the_number_of_shapes():
     few, more = pc_graphs(FEW), pc_graphs(FEW.model_copy(update={"graphs_per_class": 5}))
     assert few.names == more.names[: len(few.names)]
     np.testing.assert_array_equal(few.points, more.points[: len(few.points)])
     assert few.graphs.equals(more.graphs[: len(few.graphs)])
 
 
-def test_every_shape_is_another_one():
+def test_all_shapes_are_different():
     clouds = [draw_cloud("lamp", number, FEW) for number in range(20)]
     assert len({cloud.tobytes() for cloud in clouds}) == 20
 
@@ -51,19 +51,19 @@ def test_the_set_is_balanced_and_every_graph_has_150_nodes():
     assert (graphs.degrees >= 6).all()
 
 
-def test_nothing_but_the_graph_is_given_away():
+def test_pc_graphs_have_no_node_features():
     graphs = pc_graphs(FEW).graphs
     assert graphs.x.shape[1] == graphs.attributes.shape[1] == graphs.labels.shape[1] == 0
 
 
-def test_node_order_tells_nothing_about_where_a_point_lies():
+def test_node_order_does_not_correlate_with_position():
     cloud = draw_cloud("airplane", 0, PCGraphsSettings(points=2000, hidden=0.2))
     order = np.arange(2000)
     for axis in range(3):
         assert abs(np.corrcoef(order, cloud[:, axis])[0, 1]) < 0.08
 
 
-def test_settings_refuse_what_they_do_not_know():
+def test_unknown_and_invalid_settings_are_errors():
     with pytest.raises(ValidationError):
         PCGraphsSettings(graphs=4000)
     with pytest.raises(ValidationError):
@@ -71,7 +71,7 @@ def test_settings_refuse_what_they_do_not_know():
 
 
 @pytest.mark.slow
-def test_it_is_a_problem_neither_solved_by_counting_edges_nor_hopeless():
+def test_pc_graphs_are_neither_trivial_nor_impossible():
     graphs = pc_graphs(PCGraphsSettings(graphs_per_class=60)).graphs
     parts = adjacencies(graphs)
 
@@ -91,7 +91,7 @@ def rng():
     return np.random.default_rng(3)
 
 
-def test_stretching_scales_axes_and_nothing_else():
+def test_stretching_scales_the_axes():
     before = box((1.0, 1.0, 1.0), (1, 1, 1))
     ratio = stretched(before, rng(), 0.3) / before
     assert_allclose(ratio, np.broadcast_to(ratio[0, 0], ratio.shape))
@@ -119,7 +119,7 @@ def test_a_scan_is_centred_and_of_unit_size():
     assert_allclose((points**2).sum(axis=1).mean(), 1.0)
 
 
-def test_a_partial_view_lacks_one_side_of_a_ball():
+def test_a_partial_scan_lacks_one_side():
     directions = rng().normal(size=(4000, 3, 3)) * 1e-6 + rng().normal(size=(4000, 1, 3))
     ball = directions / np.linalg.norm(directions, axis=2, keepdims=True)
     lost = []
@@ -132,7 +132,7 @@ def test_a_partial_view_lacks_one_side_of_a_ball():
     assert max(lost) > 1.8
 
 
-def test_noise_moves_points_by_as_much_as_it_says():
+def test_noise_has_the_given_standard_deviation():
     still = scanned(box((1, 1, 1)), 2000, rng(), hidden=0, noise=0.0, bend=0)
     noisy = scanned(box((1, 1, 1)), 2000, rng(), hidden=0, noise=0.05, bend=0)
     assert_allclose((noisy - still).std(), 0.05, rtol=0.05)

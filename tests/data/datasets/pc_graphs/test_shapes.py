@@ -24,7 +24,7 @@ def test_the_eight_shapes_are_there():
 
 
 @EACH
-def test_surfaces_are_finite_and_of_a_size_that_can_be_held(shape):
+def test_surfaces_are_finite_and_of_limited_size(shape):
     for triangles in drawn(shape):
         assert triangles.ndim == 3
         assert triangles.shape[1:] == (3, 3)
@@ -34,7 +34,7 @@ def test_surfaces_are_finite_and_of_a_size_that_can_be_held(shape):
 
 
 @EACH
-def test_shapes_of_a_kind_differ_in_their_parts_and_proportions(shape):
+def test_shapes_of_a_class_differ_in_parts_and_proportions(shape):
     surfaces = drawn(shape)
     assert len({len(triangles) for triangles in surfaces}) >= 3
     proportions = np.array([extent(triangles) / extent(triangles).max() for triangles in surfaces])
@@ -48,7 +48,7 @@ def test_the_same_stream_draws_the_same_shape(shape):
 
 
 @EACH
-def test_no_part_floats_far_from_the_others(shape):
+def test_all_parts_of_a_shape_are_connected(shape):
     """The widest gap between a point and all others is small beside the shape."""
     from scipy.sparse.csgraph import minimum_spanning_tree
     from scipy.spatial.distance import pdist, squareform
@@ -59,8 +59,8 @@ def test_no_part_floats_far_from_the_others(shape):
         assert tree.data.max() < 0.3 * extent(triangles).max()
 
 
-def test_kinds_look_as_they_should():
-    """What anybody would say of these shapes, seen by their extents."""
+def test_shapes_have_plausible_proportions():
+    """Compare the extents along the axes."""
     for triangles in drawn("knife"):
         x, y, z = extent(triangles)
         assert z < 0.35 * max(x, y)
@@ -76,7 +76,7 @@ def test_kinds_look_as_they_should():
         assert z < max(x, y)
 
 
-def test_tables_carry_most_of_their_surface_above_the_middle_or_are_desks():
+def test_most_of_the_surface_of_tables_is_above_the_middle():
     shares = []
     for triangles in drawn("table"):
         points = sample_surface(triangles, 400, np.random.default_rng(0))

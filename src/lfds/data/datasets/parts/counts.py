@@ -52,15 +52,6 @@ def draw_counts(
     return _TASKS[settings.task](settings, rng, label, settings.times if larger else 1)
 
 
-def class_of(settings: PartsSettings, counts: Counts) -> int:
-    """Return the class of an object from its counts, without error."""
-    if settings.task == "count":
-        return int(counts.sum() >= 2 * settings.parts)
-    if settings.task == "share":
-        return int(counts[1, 1] > counts[0, 0])
-    return int(np.trace(np.roll(counts, -1, axis=1)) > np.trace(counts))
-
-
 def _count(settings: PartsSettings, rng: Generator, label: int, times: int) -> Counts:
     """Few: from n to (2 - gap) n parts; many: each part twice, or 2 ``times`` as often."""
     most = int((2 - settings.gap) * settings.parts)

@@ -17,7 +17,7 @@ from torch_geometric.transforms import AddLaplacianEigenvectorPE, AddRandomWalkP
 
 from lfds.config.registry import ENCODINGS
 from lfds.data import GraphSet, load_dataset
-from lfds.data.encodings.structure import adjacencies, structural_features
+from lfds.data.encodings.compute import adjacencies, structural_features
 
 PEERS = {
     "rwse": AddRandomWalkPE(16, attr_name="pe"),

@@ -14,7 +14,7 @@ from statistics import median_high
 
 from benchmarks.marks import markdown_table, write_between
 from lfds.config.comparison import CompareSpec, make_spec, read_options
-from lfds.data.datasets.parts.tasks import Form, Task
+from lfds.data.datasets.parts.settings import Form, Task
 from lfds.results.record import Curve, Record
 from lfds.results.store import PACKED, read_records
 from lfds.results.table import table_of

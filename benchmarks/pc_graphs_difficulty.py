@@ -12,9 +12,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
-from lfds.data.encodings.adjacency import degrees
+from lfds.data.encodings.base import degrees
+from lfds.data.encodings.compute import adjacencies
 from lfds.data.encodings.rwse import rwse
-from lfds.data.encodings.structure import adjacencies
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.clouds import CloudSettings
 
@@ -89,7 +89,7 @@ def main() -> None:
     built_in = pc_graphs(PCGraphsSettings(graphs_per_class=options.per_class))
     report("Built-in PC Graphs", built_in.graphs)
     if options.clouds:
-        from lfds.data.readers.cloud_folder import read_clouds
+        from lfds.data.readers.clouds import read_clouds
 
         report("Real clouds", read_clouds(options.clouds, CloudSettings()).graphs)
 

@@ -13,8 +13,8 @@ from lfds.compare.given_splits import GivenSplits, has_own_folds
 from lfds.config.comparison import CompareSpec
 from lfds.config.encoding import EncodingSettings
 from lfds.config.errors import SpecError
-from lfds.data.encodings.automatic import automatic_encoding
-from lfds.data.encodings.structure import structural_features
+from lfds.data.encodings.compute import structural_features
+from lfds.data.encodings.encoder import automatic_encoding
 from lfds.data.fingerprint import content_of
 from lfds.data.graphset import GraphSet
 from lfds.data.sources import open_source

@@ -88,8 +88,8 @@ def has_own_folds(source: str) -> bool:
 
 @lru_cache(maxsize=1)
 def saved_splits(path: Path) -> tuple[Split, ...]:
-    """Read what :meth:`GivenSplits.save` wrote."""
-    return read_splits(path, prove=False)
+    """Return what :meth:`GivenSplits.save` wrote."""
+    return read_splits(path, check=False)
 
 
 def _own_folds(source: str, graphs: GraphSet, spec: CompareSpec) -> GivenSplits:

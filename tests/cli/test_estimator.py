@@ -106,7 +106,7 @@ def test_options_reach_the_estimator(lfds, tmp_path):
 
 
 def test_unseen_labels_are_one_line_for_a_whole_stream(lfds, tmp_path, monkeypatch):
-    monkeypatch.setattr("lfds.data.streams._GRAPHS_OF_A_PIECE", 4)
+    monkeypatch.setattr("lfds.data.streams.CHUNK_SIZE", 4)
     classifier().save("model")
     rows = [json.dumps({"labels": [99], "features": [[0.5]]}) for _ in range(12)]
     (tmp_path / "new.jsonl").write_text("\n".join(rows))

@@ -54,8 +54,8 @@ def test_the_weights_are_those_of_the_best_epoch():
     encoded = found.encoder.transform(graphs())[found.watched]
     accuracy, loss = evaluate(found.network, encoded, 8)
     seen = found.history
-    assert accuracy == seen.watched[seen.best]
-    assert loss == pytest.approx(seen.watched_loss[seen.best], rel=1e-4)
+    assert accuracy == seen.validation[seen.best]
+    assert loss == pytest.approx(seen.validation_loss[seen.best], rel=1e-4)
     assert len(found.outputs) == len(found.watched) == 6
 
 

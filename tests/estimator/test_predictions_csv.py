@@ -5,7 +5,7 @@ import pytest
 
 import lfds
 from lfds.data.errors import DataError
-from lfds.data.streams import Piece
+from lfds.data.streams import Chunk
 from lfds.estimator.predictions_csv import write_predictions
 from tests.estimator.small import FAST, amounts, classifier, graphs, regressor
 
@@ -13,7 +13,7 @@ from tests.estimator.small import FAST, amounts, classifier, graphs, regressor
 def pieces(counted="graph"):
     for start in (0, 10, 20):
         part = graphs()[start : start + 10]
-        yield Piece(part, list(range(start, start + len(part))), counted)
+        yield Chunk(part, list(range(start, start + len(part))), counted)
 
 
 def rows(path):

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from lfds import __version__
-from lfds.cli.compare import ManyValues, compare
+from lfds.cli.compare import compare
 from lfds.cli.data import app as data_app
 from lfds.cli.estimator import evaluate, export, fit, predict
 from lfds.cli.explain import explain
+from lfds.cli.options import ManyValues
 from lfds.cli.report import report
 from lfds.config.errors import SpecError
 from lfds.data.errors import DataError

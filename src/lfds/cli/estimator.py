@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.compare import network_options
+from lfds.cli.data import SOURCE_HELP
+from lfds.cli.options import network_options
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
@@ -13,13 +14,7 @@ if TYPE_CHECKING:
     from lfds.estimator.classifier import LFDSClassifier
     from lfds.estimator.regressor import LFDSRegressor
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="Name of a dataset, a TU folder or archive, .jsonl, .csv with SMILES, a folder of "
-        "clouds, or a saved set."
-    ),
-]
+Data = Annotated[str, typer.Argument(help=SOURCE_HELP)]
 Model = Annotated[Path, typer.Argument(help="Folder of a model.")]
 Root = Annotated[Path, typer.Option(help="Folder in which datasets are kept.")]
 Target = Annotated[str | None, typer.Option(help="Column to predict, of a .csv file.")]

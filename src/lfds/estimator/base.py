@@ -42,7 +42,7 @@ from lfds.estimator.settings import (
 )
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.train.loop import Progress
-from lfds.train.memory_limit import check_room
+from lfds.train.memory_limit import check_memory
 from lfds.train.objective import Objective
 
 TRAINING = TrainingSettings()
@@ -225,7 +225,7 @@ class GraphEstimator(BaseEstimator, ABC):
 
     def _plan(self, graphs: GraphSet, objective: Objective) -> Plan:
         options, network = self._options(), self._network()
-        check_room(network)  # now, and not after an hour of encoding
+        check_memory(network)  # now, and not after an hour of encoding
         return Plan(
             network=network,
             training=self._training(),

@@ -54,13 +54,13 @@ def print_fit(estimator: LFDSClassifier | LFDSRegressor, graphs: GraphSet, out: 
     if isinstance(estimator, LFDSClassifier):
         names = ", ".join(str(name) for name in estimator.classes_.tolist())
         what = f"of {estimator.meaning_.outputs} classes: {names}"
-        how = f"{100 * seen.watched[seen.best]:.1f} % right"
+        how = f"{100 * seen.validation[seen.best]:.1f} % right"
     else:
         what = f"with {estimator.meaning_.outputs} target(s)"
         # Targets have variance one over the graphs that were fitted on.
-        how = f"{-100 * seen.watched[seen.best]:.1f} % of the variance left"
+        how = f"{-100 * seen.validation[seen.best]:.1f} % of the variance left"
     typer.echo(f"fitted on {len(graphs):,} graphs {what}")
-    if seen.set_apart:
+    if seen.has_validation:
         typer.echo(f"best was {best}, with {how} in validation")
     else:
         typer.echo(

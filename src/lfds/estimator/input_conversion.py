@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from lfds.data.concat import join
+from lfds.data.concat import concat
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import graphs_from_arrays
@@ -77,7 +77,7 @@ def _of_sets(sets: Sequence[Any]) -> GraphSet:
             raise DataError(
                 f"needs a GraphSet, not {type(item).__name__}", source=f"set {position}"
             )
-    graphs: GraphSet = sets[0] if len(sets) == 1 else join(sets)
+    graphs: GraphSet = sets[0] if len(sets) == 1 else concat(sets)
     if len(graphs) == 0:
         raise DataError("needs at least one graph, and the set is empty", source="graphs")
     if graphs.x is graphs.attributes or graphs.x.shape[1] == 0:

@@ -22,7 +22,7 @@ from lfds.seeds import seed_for
 from lfds.train.epoch import batches, train_pass
 from lfds.train.errors import DivergedError
 from lfds.train.loop import Progress, Training
-from lfds.train.memory_limit import build_network, room_told
+from lfds.train.memory_limit import build_network, memory_errors_explained
 from lfds.train.objective import Objective
 
 
@@ -146,7 +146,7 @@ def learn_more(
     order = torch.Generator().manual_seed(seed_for(plan.seed, "estimator", "order", piece))
     rows = torch.randperm(len(encoded), generator=order)
     size = plan.training.batch_size
-    with _own_randomness(), room_told(network.settings, size):
+    with _own_randomness(), memory_errors_explained(network.settings, size):
         torch.manual_seed(seed_for(plan.seed, "estimator", "dropout", piece))
         parts = batches(encoded, rows, size)
         try:

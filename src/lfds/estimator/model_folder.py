@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from lfds.data.atomic_io import check_nothing_is_lost, stepped_aside, whole_folder
+from lfds.data.atomic_io import atomic_folder, check_overwrite, previous_folder
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
 from lfds.estimator.card_file import card_text, file_content, read_card, read_head, unsound
@@ -45,7 +45,7 @@ def digests(files: dict[str, bytes]) -> dict[str, str]:
 def check_replaceable(path: str | PathLike[str]) -> None:
     """Raise if a model at ``path`` would take the place of something that is no model."""
     folder = Path(path)
-    check_nothing_is_lost(folder, _OURS)
+    check_overwrite(folder, _OURS)
     if not folder.exists() or not any(folder.iterdir()):
         return
     try:
@@ -61,7 +61,7 @@ def check_replaceable(path: str | PathLike[str]) -> None:
 def save_model(path: str | PathLike[str], card: ModelCard, files: dict[str, bytes]) -> None:
     """Write a model beside ``path``, then put it there; a model that is there steps aside."""
     check_replaceable(path)
-    with whole_folder(Path(path), ours=_OURS) as folder:
+    with atomic_folder(Path(path), replaceable=_OURS) as folder:
         for name, content in files.items():
             (folder / name).write_bytes(content)
         (folder / CARD).write_text(card_text(card), encoding="utf-8")
@@ -89,7 +89,7 @@ def _read(file: Path, expected: str | None) -> bytes:
 
 
 def _no_folder(folder: Path) -> DataError:
-    old = None if folder.exists() else stepped_aside(folder)
+    old = None if folder.exists() else previous_folder(folder)
     if old is None:
         return DataError("is no model: a folder written by save is needed", source=folder)
     return DataError(

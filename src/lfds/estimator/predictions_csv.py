@@ -8,8 +8,8 @@ from math import ceil, log10
 from pathlib import Path
 from typing import Any
 
-from lfds.data.atomic_io import whole_text
-from lfds.data.streams import Piece
+from lfds.data.atomic_io import atomic_text
+from lfds.data.streams import Chunk
 from lfds.estimator.calibration import probabilities
 from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.output_decoding import AmountMeaning
@@ -20,7 +20,7 @@ _SINGLE, _MOST = 7, 1e10
 
 
 def write_predictions(
-    estimator: LFDSClassifier | LFDSRegressor, pieces: Iterable[Piece], out: Path | None
+    estimator: LFDSClassifier | LFDSRegressor, pieces: Iterable[Chunk], out: Path | None
 ) -> int:
     """Write one row for each graph; return how many there are.
 
@@ -33,14 +33,14 @@ def write_predictions(
         out: A file that appears whole or not at all; ``None`` for standard output.
     """
     count = 0
-    with nullcontext(sys.stdout) if out is None else whole_text(out) as file:
+    with nullcontext(sys.stdout) if out is None else atomic_text(out) as file:
         table = csv.writer(file, lineterminator="\n")
         for piece in pieces:
             if count == 0:
-                table.writerow([piece.counted, *_header(estimator)])
-            for place, row in zip(piece.places, _rows(estimator, piece), strict=True):
+                table.writerow([piece.unit, *_header(estimator)])
+            for place, row in zip(piece.positions, _rows(estimator, piece), strict=True):
                 table.writerow([place, *row])
-            count += len(piece.places)
+            count += len(piece.positions)
     return count
 
 
@@ -52,7 +52,7 @@ def _header(estimator: LFDSClassifier | LFDSRegressor) -> list[str]:
     return ["amount"] if meaning.single else [f"amount{k}" for k in range(meaning.outputs)]
 
 
-def _rows(estimator: LFDSClassifier | LFDSRegressor, piece: Piece) -> Iterator[list[Any]]:
+def _rows(estimator: LFDSClassifier | LFDSRegressor, piece: Chunk) -> Iterator[list[Any]]:
     if isinstance(estimator, LFDSRegressor):
         digits = _digits(estimator)
         for row in estimator.predict(piece.graphs).reshape(-1, len(digits)):

@@ -25,8 +25,8 @@ def epochs_shown(epochs: int, *, shown: bool) -> Iterator[Callable[[Training], N
 
         def after_epoch(training: Training) -> None:
             seen = training.progress
-            where = "validation" if seen.set_apart else "training"
-            told = f"loss {seen.loss[-1]:.3f}, {where} {seen.watched[-1]:.3f}"
+            where = "validation" if seen.has_validation else "training"
+            told = f"loss {seen.loss[-1]:.3f}, {where} {seen.validation[-1]:.3f}"
             bar.update(task, completed=seen.epochs, note=told)
 
         yield after_epoch

@@ -11,7 +11,7 @@ from lfds.config.messages import choose_from, one_line
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import STRUCTURES
 from lfds.config.training import TrainingSettings
-from lfds.data.encodings.automatic import automatic_encoding
+from lfds.data.encodings.encoder import automatic_encoding
 from lfds.data.graphset import GraphSet
 from lfds.estimator.options import Options
 

@@ -203,7 +203,7 @@ def assert_equivariant(pool: LFDSPool, *, seed: int = 0) -> None:
         if symmetry.support is not None:
             slots = slots * symmetry.support[:, None]
         for depth, layer in enumerate(trial.layers):
-            before = layer(slots[:, symmetry.order], symmetry.twin)
+            before = layer(slots[:, symmetry.order], symmetry.image)
             after = layer(slots, trial.structure)[:, symmetry.order]
             message = f"layer {depth} of {trial.structure} is not equivariant: {symmetry.name}"
             assert_close(before, after, msg=prefix(message))

@@ -70,7 +70,7 @@ def sorted_order(
 ) -> Int[Tensor, "nodes"]:
     """Sort the nodes of each graph by their last channel, the largest first.
 
-    Nodes that tie are told apart by the channel before, and so on; those that tie in all channels
+    Ties are broken by the channel before, and so on; those that tie in all channels
     are the same to whatever follows.
     """
     graph = index_from_ptr(ptr, x.shape[0])

@@ -121,7 +121,7 @@ def test_an_interruption_says_how_to_go_on(compare, monkeypatch):
     ("arguments", "said"),
     [
         (["--pool", "lop"], "did you mean 'loop'"),
-        (["--data", "PROTEIN"], "did you mean PROTEINS"),
+        (["--data", "PROTEIN"], "did you mean 'PROTEINS'"),
         (["--data", "rings", "--pool", "max", "--folds", "7"], "use --folds 6 or fewer"),
         (["--data", "rings", "--folds", "0"], "folds"),
         (["--encoding", "rwe"], "did you mean 'rwse'"),

@@ -104,7 +104,7 @@ def test_a_class_of_which_no_graph_is_left_does_not_count(tmp_path):
 
 
 def test_names_nobody_knows_get_the_nearest(tmp_path):
-    with pytest.raises(DataError, match="did you mean ENZYMES"):
+    with pytest.raises(DataError, match="did you mean 'ENZYMES'"):
         load_sets(make_spec({"data": ["ENZYME"]}), tmp_path)
 
 

@@ -4,7 +4,7 @@ import torch
 import lfds
 
 
-def test_left_and_right_are_different_things_to_an_array():
+def test_an_array_distinguishes_left_and_right():
     array = lfds.Array(6)
     layer = array.layer(2).eval()
     slots = torch.randn(1, 6, 2)
@@ -17,5 +17,12 @@ def test_kernel_size():
         lfds.Array(9, kernel_size=4)
 
 
-def test_short_arrays_have_no_room_to_move():
+def test_the_signal_has_channels_before_slots():
+    slots = torch.randn(2, 6, 3)
+    (signal,) = lfds.Array(6).signal(slots)
+    assert signal.shape == (2, 3, 6)
+    assert torch.equal(signal[1, 2], slots[1, :, 2])
+
+
+def test_short_arrays_have_no_symmetry():
     assert list(lfds.Array(3).symmetries()) == []

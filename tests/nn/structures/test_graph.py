@@ -10,29 +10,39 @@ import lfds
 PATH = torch.tensor([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
-def test_the_path_of_the_paper():
+def test_the_adjacency_of_a_path():
     assert_close(lfds.Sequence(3).adjacency, PATH)
 
 
 @pytest.mark.parametrize(
     "structure", [lfds.Sequence(2), lfds.Sequence(6), lfds.Loop(3), lfds.Loop(7)]
 )
-def test_shifting_is_multiplying_by_the_adjacency(structure):
+def test_neighbours_are_those_of_the_adjacency(structure):
     slots = torch.randn(4, structure.num_slots, 3)
     assert_close(structure.sum_of_neighbours(slots), structure.adjacency @ slots)
 
 
-def test_a_loop_is_a_sequence_that_is_closed():
+def test_a_loop_is_a_closed_sequence():
     closing = lfds.Loop(5).adjacency - lfds.Sequence(5).adjacency
     assert closing.nonzero().tolist() == [[0, 4], [4, 0]]
 
 
-def test_a_sequence_cannot_be_turned():
+def test_a_sequence_is_not_equivariant_to_rotations():
     sequence = lfds.Sequence(6)
     layer = sequence.layer(2).eval()
     slots = torch.randn(1, 6, 2)
-    turned = layer(slots.roll(1, dims=1), sequence)
-    assert not torch.allclose(turned, layer(slots, sequence).roll(1, dims=1))
+    rotated = layer(slots.roll(1, dims=1), sequence)
+    assert not torch.allclose(rotated, layer(slots, sequence).roll(1, dims=1))
+
+
+@pytest.mark.parametrize("structure", [lfds.Sequence(6), lfds.Loop(7)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_signal_is_slots_and_adjacency_of_their_dtype(structure, dtype):
+    slots = torch.randn(2, structure.num_slots, 3).to(dtype)
+    same, adjacency = structure.signal(slots)
+    assert torch.equal(same, slots)
+    assert adjacency.dtype == dtype
+    assert_close(adjacency.float(), structure.adjacency)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +60,7 @@ def test_a_sequence_cannot_be_turned():
     ],
     ids=["float", "double", "bool", "sparse", "numpy", "list", "csr_matrix", "coo_array", "nx"],
 )
-def test_any_form_of_a_graph(adjacency):
+def test_adjacency_in_any_form(adjacency):
     graph = lfds.LatentGraph(adjacency)
     assert_close(graph.adjacency, PATH)
     assert repr(graph) == "LatentGraph(3 slots, 2 edges)"
@@ -58,19 +68,19 @@ def test_any_form_of_a_graph(adjacency):
 
 def test_a_loop_given_as_a_graph_pools_like_a_loop():
     loop = lfds.LFDSPool(4, lfds.Loop(6)).eval()
-    given = lfds.LFDSPool(4, lfds.LatentGraph(nx.cycle_graph(6))).eval()
-    given.load_state_dict(loop.state_dict(), strict=False)
+    graph = lfds.LFDSPool(4, lfds.LatentGraph(nx.cycle_graph(6))).eval()
+    graph.load_state_dict(loop.state_dict(), strict=False)
     x = torch.randn(9, 4)
-    assert_close(given(x), loop(x))
+    assert_close(graph(x), loop(x))
 
 
-def test_weights_of_edges_count():
+def test_edge_weights_of_networkx():
     graph = nx.Graph()
     graph.add_edge("a", "b", weight=2.5)
     assert lfds.LatentGraph(graph).adjacency.tolist() == [[0, 2.5], [2.5, 0]]
 
 
-def test_the_mean_of_the_neighbours():
+def test_a_normalized_graph_aggregates_by_the_mean():
     torus = lfds.LatentGraph(nx.grid_2d_graph(3, 3, periodic=True), normalized=True)
     assert_close(torus.sum_of_neighbours(torch.ones(1, 9, 2)), torch.ones(1, 9, 2))
     lonely = lfds.LatentGraph(torch.zeros(3, 3), normalized=True)
@@ -79,7 +89,7 @@ def test_the_mean_of_the_neighbours():
 
 @pytest.mark.plain
 @pytest.mark.parametrize(
-    ("adjacency", "error", "words"),
+    ("adjacency", "error", "message"),
     [
         (torch.ones(3, 4), ValueError, r"square \[slots, slots\], got \[3, 4\]"),
         (torch.ones(3), ValueError, r"square.*got \[3\]"),
@@ -99,17 +109,17 @@ def test_the_mean_of_the_neighbours():
         (np.array([["a", "b"]] * 2), TypeError, "got ndarray"),
     ],
 )
-def test_what_is_no_adjacency(adjacency, error, words):
-    with pytest.raises(error, match=words):
+def test_invalid_adjacencies_are_refused(adjacency, error, message):
+    with pytest.raises(error, match=message):
         lfds.LatentGraph(adjacency)
 
 
-def test_two_slots_are_no_loop():
+def test_a_loop_needs_three_slots():
     with pytest.raises(ValueError, match=r"at least 3.*use Sequence\(2\)"):
         lfds.Loop(2)
 
 
 @pytest.mark.plain
-def test_slots_are_counted_in_whole_numbers():
+def test_the_number_of_slots_must_be_an_integer():
     with pytest.raises(TypeError, match=r"must be an integer, got 6\.0"):
         lfds.Loop(6.0)

@@ -82,10 +82,10 @@ def _encoding(entry: Any) -> Any:
 def encoding_from(names: str | Sequence[str]) -> EncodingSettings:
     """Return the settings of encodings given by name; what is wrong with one is one line."""
     names = [names] if isinstance(names, str) else list(names)
+    if "auto" in names:
+        raise SpecError("encoding: 'auto' stands alone; leave it out of the list")
     for name in names:
         if name not in NAMES:
             known = ("auto", *NAMES)
             raise SpecError(f"no encoding is called {name!r}; {choose_from(name, known)}")
-    if "auto" in names:
-        raise SpecError("encoding: 'auto' stands alone; leave it out of the list")
     return EncodingSettings.model_validate({"structure": names})

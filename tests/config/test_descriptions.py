@@ -10,6 +10,7 @@ from lfds.config.comparison import CompareSpec
 from lfds.config.descriptions import descriptions, options_table
 from lfds.config.network import NetworkSettings
 from lfds.config.training import TrainingSettings
+from lfds.estimator.options import Options
 
 MODELS_PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
@@ -53,7 +54,7 @@ def test_a_table_of_settings():
     ]
 
 
-@pytest.mark.parametrize("settings", [NetworkSettings, TrainingSettings, CompareSpec])
+@pytest.mark.parametrize("settings", [NetworkSettings, TrainingSettings, CompareSpec, Options])
 def test_every_setting_is_described(settings):
     found = descriptions(settings)
     assert set(found) == set(settings.model_fields)

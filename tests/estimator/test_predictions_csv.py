@@ -7,7 +7,7 @@ import lfds
 from lfds.data.errors import DataError
 from lfds.data.streams import Piece
 from lfds.estimator.predictions_csv import write_predictions
-from tests.estimator.small import FAST, amounts, classifier, graphs, regressor
+from tests.estimator.small import FAST, classifier, graphs, regressor, values
 
 
 def pieces(counted="graph"):
@@ -21,43 +21,43 @@ def rows(path):
         return list(csv.reader(file))
 
 
-def test_a_class_and_its_probabilities(tmp_path):
+def test_classes_and_probabilities(tmp_path):
     assert write_predictions(classifier(), pieces("line"), tmp_path / "out.csv") == 24
     header, *table = rows(tmp_path / "out.csv")
     assert header == ["line", "label", "p(path)", "p(ring)"]
     assert [int(row[0]) for row in table] == list(range(24))
     assert [row[1] for row in table] == classifier().predict(graphs()).tolist()
-    shares = np.array([row[2:] for row in table], dtype=float)
-    assert np.allclose(shares, classifier().predict_proba(graphs()), atol=1e-5)
+    probabilities = np.array([row[2:] for row in table], dtype=float)
+    assert np.allclose(probabilities, classifier().predict_proba(graphs()), atol=1e-5)
 
 
-def test_names_with_commas_stay_one_cell(tmp_path):
+def test_class_names_are_quoted(tmp_path):
     made = lfds.LFDSClassifier(**FAST).fit(graphs(), ['a, "b"', "c\nd"] * 12)
     write_predictions(made, pieces(), tmp_path / "out.csv")
     assert {len(row) for row in rows(tmp_path / "out.csv")} == {4}
     assert {row[1] for row in rows(tmp_path / "out.csv")[1:]} <= {'a, "b"', "c\nd"}
 
 
-def test_amounts_in_columns(tmp_path, capsys):
+def test_values_in_columns(tmp_path, capsys):
     write_predictions(regressor(), pieces(), tmp_path / "out.csv")
     header, *table = rows(tmp_path / "out.csv")
     assert header == ["graph", "amount"]
     found = np.array([row[1] for row in table], dtype=float)
     assert np.allclose(found, regressor().predict(graphs()), rtol=1e-5)
-    several = lfds.LFDSRegressor(**FAST).fit(graphs(), np.stack([amounts()] * 2, axis=1))
+    several = lfds.LFDSRegressor(**FAST).fit(graphs(), np.stack([values()] * 2, axis=1))
     write_predictions(several, pieces(), None)
     assert capsys.readouterr().out.startswith("graph,amount0,amount1\n0,")
 
 
-def test_a_small_spread_about_a_large_mean_is_not_rounded_off(tmp_path):
-    made = lfds.LFDSRegressor(**FAST).fit(graphs(), 1e9 + amounts() / amounts().std())
+def test_a_small_spread_about_a_large_mean_keeps_its_digits(tmp_path):
+    made = lfds.LFDSRegressor(**FAST).fit(graphs(), 1e9 + values() / values().std())
     write_predictions(made, pieces(), tmp_path / "out.csv")
     _, *table = rows(tmp_path / "out.csv")
     found = np.array([row[1] for row in table], dtype=float)
     assert np.abs(found - made.predict(graphs())).max() < 1e-6
 
 
-def test_nothing_is_left_behind_by_a_piece_that_fails(tmp_path):
+def test_an_error_leaves_the_previous_file(tmp_path):
     def broken():
         yield from pieces()
         raise DataError("no more")

@@ -1,4 +1,4 @@
-"""Predictions as CSV, written piece by piece in the memory of one piece."""
+"""Predictions as CSV, written batch by batch in constant memory."""
 
 import csv
 import sys
@@ -10,27 +10,26 @@ from typing import Any
 
 from lfds.data.atomic_io import whole_text
 from lfds.data.streams import Piece
-from lfds.estimator.calibration import probabilities
 from lfds.estimator.classifier import LFDSClassifier
-from lfds.estimator.output_decoding import AmountMeaning
+from lfds.estimator.output_decoding import ValueDecoder
 from lfds.estimator.regressor import LFDSRegressor
 
-# Digits of single precision, and by how much double precision is finer.
-_SINGLE, _MOST = 7, 1e10
+# Digits of single precision, and how much finer double precision is.
+_SINGLE, _FINEST = 7, 1e10
 
 
 def write_predictions(
     estimator: LFDSClassifier | LFDSRegressor, pieces: Iterable[Piece], out: Path | None
 ) -> int:
-    """Write one row for each graph; return how many there are.
+    """Write one row for each graph; return their number.
 
-    A row begins with where the graph stands in its source: the number of its ``line``, or of the
-    ``graph``. A class is followed by the probabilities of all.
+    A row begins with the position of the graph in its source, the number of its ``line`` or of the
+    ``graph``. A class is followed by the probabilities of all classes.
 
     Args:
         estimator: Fitted.
         pieces: The graphs.
-        out: A file that appears whole or not at all; ``None`` for standard output.
+        out: A file that is written completely or not at all; ``None`` for standard output.
     """
     count = 0
     with nullcontext(sys.stdout) if out is None else whole_text(out) as file:
@@ -47,26 +46,24 @@ def write_predictions(
 def _header(estimator: LFDSClassifier | LFDSRegressor) -> list[str]:
     if isinstance(estimator, LFDSClassifier):
         return ["label", *(f"p({name})" for name in estimator.classes_.tolist())]
-    meaning = estimator.meaning_
-    assert isinstance(meaning, AmountMeaning)
-    return ["amount"] if meaning.single else [f"amount{k}" for k in range(meaning.outputs)]
+    decoder = estimator.decoder_
+    return ["amount"] if decoder.single else [f"amount{k}" for k in range(decoder.outputs)]
 
 
 def _rows(estimator: LFDSClassifier | LFDSRegressor, piece: Piece) -> Iterator[list[Any]]:
     if isinstance(estimator, LFDSRegressor):
-        digits = _digits(estimator)
+        digits = _digits(estimator.decoder_)
         for row in estimator.predict(piece.graphs).reshape(-1, len(digits)):
-            yield [f"{amount:.{most}g}" for amount, most in zip(row, digits, strict=True)]
+            yield [f"{value:.{most}g}" for value, most in zip(row, digits, strict=True)]
         return
     names = estimator.classes_.tolist()
-    shares = probabilities(estimator.outputs(piece.graphs), estimator.temperature_)
-    for best, row in zip(shares.argmax(axis=1).tolist(), shares.tolist(), strict=True):
-        yield [names[best], *(f"{share:.6g}" for share in row)]
+    probabilities = estimator.predict_proba(piece.graphs)
+    best = probabilities.argmax(axis=1).tolist()
+    for number, row in zip(best, probabilities.tolist(), strict=True):
+        yield [names[number], *(f"{probability:.6g}" for probability in row)]
 
 
-def _digits(estimator: LFDSRegressor) -> list[int]:
-    """Return how many digits of each amount to write: seven of its spread about the mean."""
-    meaning = estimator.meaning_
-    assert isinstance(meaning, AmountMeaning)
-    ratios = [abs(mean) / scale for mean, scale in zip(meaning.means, meaning.scales, strict=True)]
-    return [_SINGLE + ceil(log10(min(max(ratio, 1), _MOST))) for ratio in ratios]
+def _digits(decoder: ValueDecoder) -> list[int]:
+    """Return how many digits of each target to write: seven of its spread about the mean."""
+    ratios = [abs(mean) / scale for mean, scale in zip(decoder.means, decoder.scales, strict=True)]
+    return [_SINGLE + ceil(log10(min(max(ratio, 1), _FINEST))) for ratio in ratios]

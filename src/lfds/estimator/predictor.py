@@ -9,9 +9,9 @@ from lfds.nn import Edges, GraphNetwork
 from lfds.nn.models.inference import inference_copy
 from lfds.nn.ops.ragged import runs_of_nodes
 
-# Encoded at once: features of more graphs than this would fill the memory before they are used.
+# Nodes that are encoded at a time: features of more graphs would fill the memory.
 _NODES_OF_A_PIECE = 1 << 18
-# Through the network at once: enough to forget what a call costs, few enough to stay in the cache.
+# Nodes of a batch: enough to amortize the cost of a call, few enough to stay in the cache.
 _NODES_OF_A_BATCH = 4096
 
 
@@ -22,8 +22,8 @@ def predict(
 
     Args:
         network: Left in evaluation mode.
-        encoder: Makes the features it was fitted with.
-        graphs: Any number, mapped from disk if need be.
+        encoder: The encoder it was fitted with.
+        graphs: Any number of graphs; they may be memory-mapped.
         workers: Processes that compute structural encodings.
     """
     network.eval()
@@ -35,7 +35,7 @@ def predict(
 
 
 def run(network: GraphNetwork, encoded: GraphSet) -> Tensor:
-    """Return the outputs for graphs that are encoded and small enough to be taken as a whole."""
+    """Return the outputs for encoded graphs that fit into memory together."""
     found = [torch.empty(0, network.out_channels)]
     with torch.inference_mode():
         for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
@@ -43,4 +43,18 @@ def run(network: GraphNetwork, encoded: GraphSet) -> Tensor:
             edges = Edges.forward_only(batch.edge_ptr, batch.edge_dst)
             found.append(network(batch.x, batch.ptr, edges))
     # Copied outside of inference mode: a tensor like any other.
+    return torch.cat(found)
+
+
+def embed(network: GraphNetwork, encoder: Encoder, graphs: GraphSet, *, workers: int = 1) -> Tensor:
+    """Return the vector of every graph that the head sees; arguments are those of predict."""
+    network.eval()
+    found = [torch.empty(0, network.vector_channels)]
+    with torch.inference_mode():
+        for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
+            encoded = encoder.transform(graphs[piece], workers=workers)
+            for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
+                batch = encoded.batch(rows)
+                edges = Edges.forward_only(batch.edge_ptr, batch.edge_dst)
+                found.append(network.represent(batch.x, batch.ptr, edges))
     return torch.cat(found)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lfds.cli.arguments import check_not_in_model, check_output, warnings_on_stderr
+from lfds.cli.arguments import check_not_in_model, check_output, print_warnings
 from lfds.data.errors import DataError
 from tests.cli.sources import write_source
 from tests.estimator.small import classifier
@@ -94,7 +94,7 @@ def test_no_command_overwrites_its_inputs(arguments, lfds, tmp_path, monkeypatch
 
 
 def test_the_first_warning_of_a_category_is_printed_as_one_line(capsys):
-    with warnings_on_stderr():
+    with print_warnings():
         for message in ("first\nof all", "second"):
             warnings.warn(message, UserWarning, stacklevel=1)
     assert capsys.readouterr().err == "lfds: warning: first of all\n"

@@ -12,7 +12,7 @@ from lfds.config.network import NetworkSettings
 from lfds.config.training import TrainingSettings
 from lfds.estimator.options import Options
 
-MODELS_PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 class Base(BaseModel):
@@ -38,6 +38,12 @@ class Derived(Base):
     name: Literal["a", "b"]
 
 
+class Explained(Base):
+    """A model whose field says what it needs."""
+
+    width: int = Field(default=3, description="a number of channels")
+
+
 def test_descriptions_are_collected_from_all_bases():
     assert descriptions(Derived) == {
         "width": "Number of channels.",
@@ -52,6 +58,8 @@ def test_a_table_of_settings():
         "| `width` | int, >= 1 | `3` | Number of channels. |",
         '| `name` | `"a"`, `"b"` | required | Either `"a"` or `b`; not a\\|b. |',
     ]
+    last = options_table(Explained).splitlines()[-1]
+    assert last == "| `width` | a number of channels | `3` | Number of channels. |"
 
 
 @pytest.mark.parametrize("settings", [NetworkSettings, TrainingSettings, CompareSpec, Options])
@@ -69,9 +77,12 @@ def test_a_setting_without_description_is_an_error():
         descriptions(Undescribed)
 
 
-def test_the_table_in_the_documentation_is_up_to_date():
-    """To update it, replace the text between the two marks by ``options_table``."""
-    text = MODELS_PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "settings"), [("models.md", NetworkSettings), ("estimator.md", Options)]
+)
+def test_tables_in_the_documentation_are_up_to_date(page, settings):
+    """To update one, replace the text between the two marks by ``options_table``."""
+    text = (DOCS / page).read_text(encoding="utf-8")
     begin, end = "<!-- options: begin -->\n", "<!-- options: end -->"
     found = text.partition(begin)[2].partition(end)[0]
-    assert found == options_table(NetworkSettings) + "\n"
+    assert found == options_table(settings) + "\n"

@@ -18,6 +18,7 @@ from lfds.estimator.fitting import (
     progress_bar,
     split_validation,
 )
+from lfds.estimator.options import Options
 from lfds.nn import NetworkSettings
 from lfds.train.epoch import evaluate
 from lfds.train.loop import Progress
@@ -33,13 +34,10 @@ def plan(**changed):
         "training": TrainingSettings(epochs=4, batch_size=8),
         "encoding": EncodingSettings(),
         "objective": Classify(),
-        "validation": 0.25,
-        "patience": None,
-        "seed": 0,
-        "workers": 1,
-        "progress": False,
     }
-    return FitPlan(**{**settings, **changed})
+    own = {name: changed.pop(name) for name in settings.keys() & changed}
+    options = Options.of({"validation": 0.25, "patience": None, **changed})
+    return FitPlan(**{**settings, **own}, options=options)
 
 
 def fitted(start=None, data=None, **changed):

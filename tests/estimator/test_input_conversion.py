@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 import lfds
 from lfds.data.encodings.encoder import Encoder, EncodingSettings
 from lfds.data.errors import DataError
-from lfds.estimator.input_conversion import as_graphs, check_widths, unseen_labels
+from lfds.estimator.input_conversion import UnseenLabelsWarning, as_graphs, check_features
 from tests.estimator.small import FAST, graphs, labels, networkx_graphs
 
 
@@ -114,31 +114,30 @@ def test_name_and_classes_are_kept():
 
 def test_graphs_with_other_widths_are_refused():
     encoder = Encoder().fit(graphs())
-    check_widths(graphs(), encoder)
+    check_features(graphs(), encoder, stacklevel=1)
     wider = replace(graphs(), attributes=torch.ones(graphs().num_nodes, 3))
     with pytest.raises(
         DataError, match=r"node attributes: the model was fitted on 1 .* these graphs have 3"
     ):
-        check_widths(wider, encoder)
+        check_features(wider, encoder, stacklevel=1)
     bare = replace(graphs(), labels=graphs().labels[:, :0], label_values=())
     with pytest.raises(DataError, match=r"node labels: .* on 1 .* have 0"):
-        check_widths(bare, encoder)
+        check_features(bare, encoder, stacklevel=1)
 
 
 def test_unused_node_data_may_have_any_width():
     encoder = Encoder(EncodingSettings(attributes=False)).fit(graphs())
-    check_widths(replace(graphs(), attributes=torch.ones(graphs().num_nodes, 3)), encoder)
+    wider = replace(graphs(), attributes=torch.ones(graphs().num_nodes, 3))
+    check_features(wider, encoder, stacklevel=1)
 
 
 def test_unseen_labels_are_counted_and_listed():
     data = graphs()
     encoder = Encoder().fit(data)
-    assert unseen_labels(data, encoder) == ""
     changed = data.labels.clone()
     changed[:3, 0] = torch.tensor([77, 78, 77])
-    message = unseen_labels(replace(data, labels=changed), encoder)
-    assert message.startswith(
-        "3 nodes have a label that was never seen in training (column 0: 77, 78)"
-    )
-    many = replace(data, labels=data.labels + 100)
-    assert ", ...)" in unseen_labels(many, encoder)
+    message = r"^3 nodes have a label that was never seen in training \(column 0: 77, 78\)"
+    with pytest.warns(UnseenLabelsWarning, match=message):
+        check_features(replace(data, labels=changed), encoder, stacklevel=1)
+    with pytest.warns(UnseenLabelsWarning, match=r", \.\.\.\)"):
+        check_features(replace(data, labels=data.labels + 100), encoder, stacklevel=1)

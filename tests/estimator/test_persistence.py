@@ -25,7 +25,6 @@ from lfds.estimator.model_card import (
     TrainingData,
     card_text,
     digest,
-    library_versions,
     read_card,
     read_head,
 )
@@ -190,8 +189,8 @@ def test_training_data_are_identified():
     assert mark == TrainingData.of(graphs()[list(range(24))])
 
 
-def test_versions_of_libraries_are_stored():
-    assert {"lfds", "python", "torch", "numpy"} <= set(library_versions())
+def test_versions_of_libraries_are_stored(card):
+    assert {"lfds", "python", "torch", "numpy"} <= set(card.versions)
 
 
 def test_an_incomplete_card_is_refused():

@@ -4,7 +4,8 @@ from torch.testing import assert_close
 
 import lfds
 from lfds.estimator import predictor
-from lfds.estimator.predictor import embed, predict, run
+from lfds.estimator.predictor import predict, run
+from lfds.nn import Edges
 from lfds.nn.input_checks import NotFiniteError
 from lfds.train.epoch import outputs_of
 from tests.estimator.small import classifier, graphs
@@ -25,21 +26,31 @@ def test_predictions_are_those_of_the_network_in_evaluation_mode():
 
 
 @pytest.mark.parametrize("nodes", [1, 7, 40])
-@pytest.mark.parametrize("function", [predict, embed])
-def test_the_sizes_of_pieces_and_batches_have_no_effect(function, nodes, monkeypatch):
+@pytest.mark.parametrize("head", [True, False])
+def test_the_sizes_of_pieces_and_batches_have_no_effect(head, nodes, monkeypatch):
     clf = classifier()
-    whole = function(clf.network_, clf.encoder_, graphs())
+    whole = predict(clf.network_, clf.encoder_, graphs(), head=head)
     monkeypatch.setattr(predictor, "_NODES_OF_A_PIECE", 2 * nodes)
     monkeypatch.setattr(predictor, "_NODES_OF_A_BATCH", nodes)
-    assert_close(function(clf.network_, clf.encoder_, graphs()), whole, rtol=1e-4, atol=1e-5)
+    found = predict(clf.network_, clf.encoder_, graphs(), head=head)
+    assert_close(found, whole, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("function", [predict, embed])
-def test_a_network_in_training_mode_is_evaluated_without_dropout(function):
+def test_vectors_without_the_head_are_those_of_the_network():
+    clf = classifier()
+    batch = encoded().batch(slice(0, 24))
+    edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
+    with torch.no_grad():
+        expected = clf.network_.eval().represent(batch.x, batch.ptr, edges)
+    found = predict(clf.network_, clf.encoder_, graphs(), head=False)
+    assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_network_in_training_mode_is_evaluated_without_dropout():
     clf = classifier()
     clf.network_.train()
-    first = function(clf.network_, clf.encoder_, graphs())
-    assert torch.equal(first, function(clf.network_, clf.encoder_, graphs()))
+    first = predict(clf.network_, clf.encoder_, graphs())
+    assert torch.equal(first, predict(clf.network_, clf.encoder_, graphs()))
     assert not clf.network_.training
     assert not first.is_inference()
 
@@ -51,8 +62,8 @@ def test_empty_graphs_and_empty_sets():
     )
     assert predict(clf.network_, clf.encoder_, empty).isfinite().all()
     assert predict(clf.network_, clf.encoder_, graphs()[[]]).shape == (0, 2)
-    channels = clf.network_.vector_channels
-    assert embed(clf.network_, clf.encoder_, graphs()[[]]).shape == (0, channels)
+    none = predict(clf.network_, clf.encoder_, graphs()[[]], head=False)
+    assert none.shape == (0, clf.network_.vector_channels)
 
 
 def test_values_that_overflow_are_refused():

@@ -13,7 +13,6 @@ from lfds.data.errors import DataError, reading
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
-    from lfds.data.readers.smiles import Bad
 
 Data = Annotated[
     str,
@@ -37,16 +36,11 @@ def read_graphs(data: str, root: Path, target: str | None, skip_bad: bool) -> "G
     for flag, given in (("--target", target is not None), ("--skip-bad", skip_bad)):
         if given and not data.lower().endswith(".csv"):
             raise DataError(f"is for .csv files, not {data}; leave it out", source=flag)
-    return open_source(data, root, target=target, bad=bad_lines(skip_bad))
-
-
-def bad_lines(skip: bool) -> "Bad":
-    """Return what happens to invalid SMILES, as readers name it."""
-    return "skip" if skip else "stop"
+    return open_source(data, root, target=target, bad="skip" if skip_bad else "stop")
 
 
 @contextmanager
-def warnings_on_stderr() -> Iterator[None]:
+def print_warnings() -> Iterator[None]:
     """Print the first warning of every category as one line on standard error."""
     printed: set[type[Warning]] = set()
 

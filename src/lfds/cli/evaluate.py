@@ -1,7 +1,7 @@
 """The command ``lfds evaluate``."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,18 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lfds.cli.arguments import (
-    Data,
-    Model,
-    Root,
-    SkipBad,
-    Target,
-    read_graphs,
-    warnings_on_stderr,
-)
+from lfds.cli.arguments import Data, Model, Root, SkipBad, Target, print_warnings, read_graphs
 
 if TYPE_CHECKING:
-    from lfds.estimator.metrics import ClassMetrics, Metrics
+    from lfds.estimator.metrics import Metrics
 
 
 def evaluate(
@@ -37,7 +29,7 @@ def evaluate(
     from lfds.estimator.persistence import load
     from lfds.estimator.targets import check_has_targets
 
-    with warnings_on_stderr():
+    with print_warnings():
         estimator = load(model)
         graphs = read_graphs(data, root, target, skip_bad)
         check_has_targets(graphs, data, "lfds evaluate needs labelled graphs")
@@ -61,30 +53,26 @@ def print_metrics(metrics: "Metrics", classes: Sequence[Any]) -> None:
     from lfds.estimator.metrics import ClassMetrics
 
     console = Console(markup=False, emoji=False, highlight=False)
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name, value in asdict(metrics).items():
-        if not isinstance(value, tuple):
-            table.add_row(name.replace("_", " "), _text(value))
-    console.print(table)
+    single = {name: value for name, value in asdict(metrics).items() if type(value) is not tuple}
+    rows = ([name.replace("_", " "), _text(value)] for name, value in single.items())
+    console.print(_table((), rows))
     if isinstance(metrics, ClassMetrics):
+        names = [str(name) for name in classes]
         console.print("\nconfusion (rows: true class, columns: predicted class)")
-        console.print(_confusion(metrics, [str(name) for name in classes]))
+        counts = zip(names, metrics.confusion, strict=True)
+        console.print(_table(("", *names), ([name, *map(str, row)] for name, row in counts)))
         console.print("\ncalibration (mean probability of the predicted class, accuracy)")
-        console.print(_calibration(metrics))
+        bins = (
+            [str(one.count), f"{100 * one.confidence:.1f} %", f"{100 * one.accuracy:.1f} %"]
+            for one in metrics.bins
+        )
+        console.print(_table(("graphs", "confidence", "accuracy"), bins))
 
 
-def _confusion(metrics: "ClassMetrics", names: Sequence[str]) -> Table:
-    table = Table("", *names, box=None, pad_edge=False)
-    for name, row in zip(names, metrics.confusion, strict=True):
-        table.add_row(name, *map(str, row))
-    return table
-
-
-def _calibration(metrics: "ClassMetrics") -> Table:
-    table = Table("graphs", "confidence", "accuracy", box=None, pad_edge=False)
-    for one in metrics.bins:
-        confidence, accuracy = f"{100 * one.confidence:.1f} %", f"{100 * one.accuracy:.1f} %"
-        table.add_row(str(one.count), confidence, accuracy)
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    table = Table(*header, box=None, pad_edge=False, show_header=bool(header))
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -13,8 +13,8 @@ from lfds.cli.arguments import (
     Target,
     check_not_in_model,
     check_output,
+    print_warnings,
     read_graphs,
-    warnings_on_stderr,
 )
 from lfds.explain.errors import ExplainError
 
@@ -52,7 +52,7 @@ def explain(
     check_output(out, model, places_of(data, root))
     if figures is not None:
         check_not_in_model(figures, model)
-    with warnings_on_stderr():
+    with print_warnings():
         estimator = load(model)
         read = read_graphs(data, root, target, skip_bad)
         made = atlas(estimator, read, show=pick if pick is not None else graphs or _GRAPHS)

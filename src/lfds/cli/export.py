@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lfds.cli.arguments import Model, Root, SkipBad, bad_lines, check_output, warnings_on_stderr
+from lfds.cli.arguments import Model, Root, SkipBad, check_output, print_warnings
 
 
 def export(
@@ -18,16 +18,18 @@ def export(
     skip_bad: SkipBad = False,
 ) -> None:
     """Export a model as an ONNX file that runs without lfds."""
+    from lfds.data.readers.smiles import Bad
     from lfds.data.sources import places_of
     from lfds.data.streams import stream_source
     from lfds.estimator.onnx import check_onnx, export_onnx
     from lfds.estimator.persistence import load
 
+    bad: Bad = "skip" if skip_bad else "stop"
     check_output(onnx, model, () if check is None else places_of(check, root))
-    with warnings_on_stderr():
+    with print_warnings():
         estimator = load(model)
         # Before anything is written, and without targets, as predict reads them.
-        pieces = [] if check is None else list(stream_source(check, root, bad=bad_lines(skip_bad)))
+        pieces = [] if check is None else list(stream_source(check, root, bad=bad))
         export_onnx(estimator, onnx)
         typer.echo(f"saved as {onnx}")
         if check is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.arguments import Data, Root, SkipBad, Target, read_graphs, warnings_on_stderr
+from lfds.cli.arguments import Data, Root, SkipBad, Target, print_warnings, read_graphs
 from lfds.cli.compare import network_options
 from lfds.config.descriptions import descriptions
 from lfds.data.errors import DataError
@@ -80,7 +80,7 @@ def fit(
     estimator = _estimator_for(graphs, data, options)
     estimator.set_params(**options, progress=sys.stderr.isatty())
     try:
-        with warnings_on_stderr():
+        with print_warnings():
             estimator.fit(graphs)
     except KeyboardInterrupt:
         typer.echo("lfds: stopped; nothing was written", err=True)

@@ -24,7 +24,10 @@ def descriptions(settings: type[BaseModel]) -> dict[str, str]:
 
 
 def options_table(settings: type[BaseModel]) -> str:
-    """Return all settings as a Markdown table: name, values, default and description."""
+    """Return all settings as a Markdown table: name, values, default and meaning.
+
+    The values are the ``description`` of a field, or its type and bounds.
+    """
     rows = [
         f"| `{name}` | {_values(settings.model_fields[name])} "
         f"| {_default(settings.model_fields[name])} | {_markdown(text)} |"
@@ -50,6 +53,8 @@ def _attributes(docstring: str) -> dict[str, str]:
 
 
 def _values(field: FieldInfo) -> str:
+    if field.description:
+        return field.description
     if get_origin(field.annotation) is Literal:
         return ", ".join(f"`{value!r}`" for value in get_args(field.annotation)).replace("'", '"')
     bounds = [

@@ -28,11 +28,11 @@ from lfds.estimator.fitting import (
     partial_fit_network,
 )
 from lfds.estimator.input_conversion import Graphs, as_graphs, check_features
-from lfds.estimator.model_card import ModelCard, TrainingData, library_versions
+from lfds.estimator.model_card import ModelCard, TrainingData
 from lfds.estimator.options import Options
 from lfds.estimator.output_decoding import Decoder
-from lfds.estimator.persistence import SavedModel, digests, model_files, save_model
-from lfds.estimator.predictor import embed, predict
+from lfds.estimator.persistence import SavedModel, save_model
+from lfds.estimator.predictor import predict
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.train.loop import Progress
 from lfds.train.memory_limit import check_room
@@ -141,11 +141,11 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
 
     def outputs(self, graphs: Graphs) -> NDArray[np.float32]:
         """Return the outputs of the network, ``[graphs, outputs]``: logits, or scaled values."""
-        return self._run(graphs, predict)
+        return self._predict(graphs)
 
     def transform(self, graphs: Graphs) -> NDArray[np.float32]:
         """Return the vector of every graph that the head of the network sees."""
-        return self._run(graphs, embed)
+        return self._predict(graphs, head=False)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a folder, completely or not at all; :func:`lfds.load` reads it.
@@ -153,7 +153,6 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         A model that is there is replaced; a folder with other files, or a link, raises a DataError.
         """
         check_is_fitted(self, "network_")
-        files = model_files(self.network_, self.encoder_)
         card = ModelCard(
             parameters=self._options(),
             network=self.network_.settings,
@@ -162,10 +161,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             training_data=self.training_data_,
             history=self.history_,
             fits=self._fits,
-            versions=library_versions(),
-            files=digests(files),
         )
-        save_model(path, card, files)
+        save_model(path, card, self.network_, self.encoder_)
 
     def restore(self, saved: SavedModel) -> Self:
         """Take over a saved model; called by :func:`lfds.load`."""
@@ -204,17 +201,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
     def _plan(self, graphs: GraphSet, objective: Objective) -> FitPlan:
         options, network = self._options(), self._network()
         check_room(network)  # before graphs are encoded, which may take an hour
-        return FitPlan(
-            network=network,
-            training=self._training(),
-            encoding=encoding_settings(options.encoding, graphs),
-            objective=objective,
-            validation=options.validation,
-            patience=options.patience,
-            seed=options.seed,
-            workers=options.workers,
-            progress=options.progress,
-        )
+        encoding = encoding_settings(options.encoding, graphs)
+        return FitPlan(network, self._training(), encoding, objective, options)
 
     def _warm_start(self) -> WarmStart:
         if self._network() != self.network_.settings:
@@ -233,14 +221,12 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             targets=targets,
         )
 
-    def _run(self, graphs: Graphs, function: Any) -> NDArray[np.float32]:
+    def _predict(self, graphs: Graphs, *, head: bool = True) -> NDArray[np.float32]:
         check_is_fitted(self, "network_")
         data = self._read(graphs, targets=False)
         check_features(data, self.encoder_, stacklevel=4)
-        found: Tensor = function(
-            self.network_, self.encoder_, data, workers=self._options().workers
-        )
-        return found.numpy()
+        workers = self._options().workers
+        return predict(self.network_, self.encoder_, data, workers=workers, head=head).numpy()
 
     def _set(self, network: GraphNetwork, encoder: Encoder, decoder: _Decoder) -> None:
         self.network_, self.encoder_, self.decoder_ = network, encoder, decoder

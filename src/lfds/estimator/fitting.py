@@ -17,6 +17,7 @@ from lfds.config.encoding import EncodingSettings
 from lfds.config.training import TrainingSettings
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
+from lfds.estimator.options import Options
 from lfds.estimator.predictor import run
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.seeds import seed_for
@@ -38,22 +39,14 @@ class FitPlan:
         training: Settings of the training.
         encoding: Which features the nodes get.
         objective: Loss and score.
-        validation: Fraction of the graphs that are held out.
-        patience: Epochs without improvement after which training stops; ``None`` for never.
-        seed: Random seed.
-        workers: Processes that compute structural encodings.
-        progress: Whether to show a progress bar.
+        options: Everything else.
     """
 
     network: NetworkSettings
     training: TrainingSettings
     encoding: EncodingSettings
     objective: Objective
-    validation: float
-    patience: int | None
-    seed: int
-    workers: int
-    progress: bool
+    options: Options
 
 
 @dataclass(frozen=True)
@@ -106,9 +99,10 @@ def fit_network(
         plan: All settings.
         start: Network to continue from; ``None`` for new weights.
     """
-    train, validation = split_validation(strata, plan.validation, plan.seed)
+    options = plan.options
+    train, validation = split_validation(strata, options.validation, options.seed)
     encoder = Encoder(plan.encoding).fit(graphs[train]) if start is None else start.encoder
-    encoded = encoder.transform(graphs, workers=plan.workers, progress=plan.progress)
+    encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
     scope = ("estimator", "fit", 0 if start is None else start.fits)
     with _isolated_randomness():
         if start is None:
@@ -120,12 +114,12 @@ def fit_network(
             encoded[train],
             encoded[validation] if len(validation) else None,
             plan.training,
-            plan.seed,
+            options.seed,
             scope,
             objective=plan.objective,
-            patience=plan.patience,
+            patience=options.patience,
         )
-        with progress_bar(plan.training.epochs, shown=plan.progress) as after_epoch:
+        with progress_bar(plan.training.epochs, shown=options.progress) as after_epoch:
             training.run(after_epoch)
     network.load_state_dict(training.best)
     validated = run(network.eval(), encoded[validation])
@@ -150,12 +144,12 @@ def partial_fit_network(
         call: Number of epochs before this call; part of the names of random streams.
         optimizer: Keeps its state between calls.
     """
-    encoded = encoder.transform(graphs, workers=plan.workers, progress=plan.progress)
-    order = torch.Generator().manual_seed(seed_for(plan.seed, "estimator", "order", call))
+    options, size = plan.options, plan.training.batch_size
+    encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
+    order = torch.Generator().manual_seed(seed_for(options.seed, "estimator", "order", call))
     rows = torch.randperm(len(encoded), generator=order)
-    size = plan.training.batch_size
     with _isolated_randomness(), room_told(network.settings, size):
-        torch.manual_seed(seed_for(plan.seed, "estimator", "dropout", call))
+        torch.manual_seed(seed_for(options.seed, "estimator", "dropout", call))
         parts = batches(encoded, rows, size)
         try:
             return train_pass(network, parts, optimizer, plan.objective)
@@ -169,7 +163,7 @@ def partial_fit_network(
 def new_network(features: int, outputs: int, plan: FitPlan) -> GraphNetwork:
     """Return a network with random weights that depend on the seed of the plan alone."""
     with _isolated_randomness():
-        torch.manual_seed(seed_for(plan.seed, "estimator", "weights"))
+        torch.manual_seed(seed_for(plan.options.seed, "estimator", "weights"))
         return build_network(features, outputs, plan.network)
 
 

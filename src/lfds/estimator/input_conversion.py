@@ -70,14 +70,6 @@ def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> No
         encoder: The encoder of the model.
         stacklevel: Of the warning, counted from the caller.
     """
-    check_widths(graphs, encoder)
-    message = unseen_labels(graphs, encoder)
-    if message:
-        warnings.warn(message, UnseenLabelsWarning, stacklevel=stacklevel + 1)
-
-
-def check_widths(graphs: GraphSet, encoder: Encoder) -> None:
-    """Raise unless nodes have as many attributes and labels as the encoder was fitted on."""
     used = encoder.settings
     means, _ = encoder.attribute_scales
     for name, wanted, found in (
@@ -90,10 +82,6 @@ def check_widths(graphs: GraphSet, encoder: Encoder) -> None:
                 "pass graphs with the same node data",
                 source=f"node {name}",
             )
-
-
-def unseen_labels(graphs: GraphSet, encoder: Encoder) -> str:
-    """Return a message about node labels that the encoder was not fitted on; empty without any."""
     for column, seen in enumerate(encoder.label_values):
         labels = graphs.labels[:, column]
         new = labels[~torch.isin(labels, torch.tensor(seen, dtype=labels.dtype))]
@@ -101,11 +89,13 @@ def unseen_labels(graphs: GraphSet, encoder: Encoder) -> str:
             values = new.unique().tolist()
             more = ", ..." if len(values) > _LABELS_SHOWN else ""
             shown = ", ".join(map(str, values[:_LABELS_SHOWN])) + more
-            return (
+            warnings.warn(
                 f"{len(new)} nodes have a label that was never seen in training "
-                f"(column {column}: {shown}); they are treated as nodes without a label"
+                f"(column {column}: {shown}); they are treated as nodes without a label",
+                UnseenLabelsWarning,
+                stacklevel=stacklevel + 1,
             )
-    return ""
+            return
 
 
 def _as_list(given: Iterable[Any]) -> list[Any]:

@@ -32,6 +32,11 @@ _FORBID = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 _LIBRARIES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "safetensors")
 
 
+def _library_versions() -> dict[str, str]:
+    libraries = {name: version(name) for name in _LIBRARIES}
+    return {"lfds": __version__, "python": platform.python_version(), **libraries}
+
+
 class TrainingData(BaseModel):
     """Which graphs a model was fitted on.
 
@@ -63,7 +68,7 @@ class ModelCard(BaseModel):
         training_data: Which graphs it was fitted on.
         history: Losses and scores of every epoch.
         fits: How often ``fit`` was called.
-        versions: Versions of the libraries that wrote it.
+        versions: Versions of Python and of the libraries that wrote it.
         files: SHA-256 of every other file of the folder.
     """
 
@@ -75,14 +80,8 @@ class ModelCard(BaseModel):
     training_data: TrainingData
     history: Progress
     fits: int = Field(ge=0)
-    versions: dict[str, str]
-    files: dict[str, str]
-
-
-def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that a model depends on."""
-    libraries = {name: version(name) for name in _LIBRARIES}
-    return {"lfds": __version__, "python": platform.python_version(), **libraries}
+    versions: dict[str, str] = Field(default_factory=_library_versions)
+    files: dict[str, str] = {}
 
 
 def card_text(card: ModelCard) -> str:

@@ -85,19 +85,15 @@ def load_model(path: str | PathLike[str]) -> SavedModel:
     return SavedModel(card, network.eval(), encoder)
 
 
-def model_files(network: GraphNetwork, encoder: Encoder) -> dict[str, bytes]:
-    """Return the content of the files of a model, except for its card."""
-    return {WEIGHTS: weights_of(network), ENCODER: encoder.to_json().encode()}
-
-
-def digests(files: dict[str, bytes]) -> dict[str, str]:
-    """Return the SHA-256 of each file."""
-    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-
-
-def save_model(path: str | PathLike[str], card: ModelCard, files: dict[str, bytes]) -> None:
+def save_model(
+    path: str | PathLike[str], card: ModelCard, network: GraphNetwork, encoder: Encoder
+) -> None:
     """Write a model folder completely or not at all, replacing a model that is there."""
     check_replaceable(path)
+    files = {WEIGHTS: weights_of(network), ENCODER: encoder.to_json().encode()}
+    card = card.model_copy(
+        update={"files": {name: _sha256(content) for name, content in files.items()}}
+    )
     with whole_folder(Path(path), ours=_FILES.__contains__) as folder:
         for name, content in files.items():
             (folder / name).write_bytes(content)
@@ -184,9 +180,13 @@ def _shown(shape: Size | None) -> str:
 
 def _verified(file: Path, expected: str | None) -> bytes:
     content = file_content(file)
-    if hashlib.sha256(content).hexdigest() != expected:
+    if _sha256(content) != expected:
         raise damaged(file, "its checksum differs")
     return content
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _no_folder(folder: Path) -> DataError:

@@ -1,7 +1,7 @@
 """The outputs of a network for any number of graphs, a piece at a time."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
@@ -16,7 +16,12 @@ _NODES_OF_A_BATCH = 4096
 
 
 def predict(
-    network: GraphNetwork, encoder: Encoder, graphs: GraphSet, *, workers: int = 1
+    network: GraphNetwork,
+    encoder: Encoder,
+    graphs: GraphSet,
+    *,
+    workers: int = 1,
+    head: bool = True,
 ) -> Tensor:
     """Return the outputs of a network, ``[graphs, outputs]``.
 
@@ -25,10 +30,14 @@ def predict(
         encoder: The encoder it was fitted with.
         graphs: Any number of graphs; they may be memory-mapped.
         workers: Processes that compute structural encodings.
+        head: Whether to apply the head; without it, return the vectors that it sees.
     """
     network.eval()
     folded = inference_copy(network)
-    found = [torch.empty(0, network.out_channels)]
+    if not head:
+        folded.head = nn.Identity()  # type: ignore[assignment]
+        folded.out_channels = network.vector_channels
+    found = [torch.empty(0, folded.out_channels)]
     for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
         found.append(run(folded, encoder.transform(graphs[piece], workers=workers)))
     return torch.cat(found)
@@ -43,18 +52,4 @@ def run(network: GraphNetwork, encoded: GraphSet) -> Tensor:
             edges = Edges.forward_only(batch.edge_ptr, batch.edge_dst)
             found.append(network(batch.x, batch.ptr, edges))
     # Copied outside of inference mode: a tensor like any other.
-    return torch.cat(found)
-
-
-def embed(network: GraphNetwork, encoder: Encoder, graphs: GraphSet, *, workers: int = 1) -> Tensor:
-    """Return the vector of every graph that the head sees; arguments are those of predict."""
-    network.eval()
-    found = [torch.empty(0, network.vector_channels)]
-    with torch.inference_mode():
-        for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
-            encoded = encoder.transform(graphs[piece], workers=workers)
-            for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
-                batch = encoded.batch(rows)
-                edges = Edges.forward_only(batch.edge_ptr, batch.edge_dst)
-                found.append(network.represent(batch.x, batch.ptr, edges))
     return torch.cat(found)

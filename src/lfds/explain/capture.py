@@ -1,6 +1,6 @@
 """What the latent structures of a network do with the nodes of a batch, recorded by hooks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,6 @@ from lfds.config.registry import STRUCTURES
 from lfds.data.batch import Batch
 from lfds.explain.errors import ExplainError
 from lfds.nn import Edges, GraphNetwork, LFDSPool
-
-Inputs = dict[LFDSPool, tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,27 +45,24 @@ def trace_pools(
     network: GraphNetwork, pools: Sequence[LFDSPool], batch: Batch
 ) -> tuple[Tensor, list[PoolTrace]]:
     """Run a network on a batch; return its outputs and the trace of each pool."""
-    inputs: Inputs = {}
+    inputs: dict[LFDSPool, tuple[Tensor, Tensor]] = {}
+
+    def record(pool: Any, args: tuple[Tensor, ...]) -> None:
+        x, _, ptr, *_ = args  # LFDSPool.__call__ passes all arguments on by position
+        inputs[pool] = (x, ptr)
+
     was_training = network.training
     network.eval()
     try:
         with ExitStack() as hooks:
             for pool in pools:
-                hook = pool.register_forward_pre_hook(_recorder(inputs))
+                hook = pool.register_forward_pre_hook(record)
                 hooks.callback(hook.remove)
             edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
             outputs: Tensor = network(batch.x, batch.ptr, edges)
         return outputs, [_trace(pool, *inputs[pool]) for pool in pools]
     finally:
         network.train(was_training)
-
-
-def _recorder(inputs: Inputs) -> Callable[[Any, Any], None]:
-    def record(pool: LFDSPool, args: tuple[Tensor, ...]) -> None:
-        x, _, ptr, *_ = args  # LFDSPool.__call__ passes all arguments on by position
-        inputs[pool] = (x, ptr)
-
-    return record
 
 
 def _trace(pool: LFDSPool, x: Tensor, ptr: Tensor) -> PoolTrace:

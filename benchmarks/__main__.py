@@ -1,4 +1,4 @@
-"""Run all contestants on all batches; write the tables of ``README.md`` here and of the project's.
+"""Time all contestants on all batches, and write the tables of both README files.
 
 ``make bench``, or ``python -m benchmarks [--only WORD]``; takes about twenty minutes.
 """
@@ -16,6 +16,7 @@ import torch
 
 from benchmarks.batches import SIZES
 from benchmarks.contestants import CONTESTANTS
+from benchmarks.marks import write_between
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "pooling.csv"
@@ -61,7 +62,7 @@ def table(rows: dict[tuple[str, str], Row]) -> list[str]:
 
 
 def speed_ups(rows: dict[tuple[str, str], Row]) -> list[str]:
-    """How many times longer than ``LFDSPool loop`` each peer takes."""
+    """Return how many times longer than ``LFDSPool loop`` each peer takes."""
     lines = ["| | " + " | ".join(SIZES) + " |", "|---|" + "--:|" * len(SIZES)]
     for name in PEERS:
         cells = []
@@ -76,7 +77,7 @@ def speed_ups(rows: dict[tuple[str, str], Row]) -> list[str]:
 
 
 def growth(rows: dict[tuple[str, str], Row], name: str) -> float:
-    """The power of the number of nodes with which the time grows, from 10^4 to 10^6."""
+    """Return the power of the number of nodes with which the time grows, from 10^4 to 10^6."""
     first, last = (float(rows[f"one of 10^{power}", name]["milliseconds"]) for power in (4, 6))
     return math.log10(last / first) / 2
 
@@ -114,14 +115,6 @@ def write_tables(rows: dict[tuple[str, str], Row]) -> None:
     write_between(HERE / "README.md", "pooling", text)
     headline = ["Times longer than `LFDSPool loop`:", "", *speed_ups(rows)]
     write_between(HERE.parent / "README.md", "speed", "\n".join(headline))
-
-
-def write_between(page: Path, name: str, text: str) -> None:
-    """Replace what stands between the marks called ``name``."""
-    start, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, _, rest = page.read_text().partition(start)
-    _, _, after = rest.partition(end)
-    page.write_text(f"{before}{start}\n{text}\n{end}{after}")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The batches that poolings are timed on: graph sizes as they occur, features at random."""
+"""The batches that poolings are timed on: graph sizes as in datasets, random features."""
 
 from collections.abc import Callable
 from statistics import NormalDist
@@ -24,7 +24,7 @@ class Batch(NamedTuple):
 
 
 def skewed(num_graphs: int, num_nodes: int, sigma: float, largest: int) -> list[int]:
-    """Sizes at the quantiles of a log-normal, the last one replaced by ``largest``."""
+    """Return sizes at the quantiles of a log-normal, the last one replaced by ``largest``."""
     normal = NormalDist(sigma=sigma)
     raw = [pow(2.718281828, normal.inv_cdf((i + 0.5) / num_graphs)) for i in range(num_graphs - 1)]
     scale = (num_nodes - largest) / sum(raw)

@@ -1,4 +1,4 @@
-"""What is timed: the floor, our operator and layers, and the peers of PyG at the same width."""
+"""What is timed: the floor, our operator and layer, and poolings of PyG at the same width."""
 
 from collections.abc import Callable
 
@@ -38,11 +38,11 @@ class Distribute(nn.Module):
 
 
 class Pool(nn.Module):
-    """Our layer, whole."""
+    """Our layer as in the paper, which has as many slots as the peers have clusters."""
 
     def __init__(self, structure: str, **options: object) -> None:
         super().__init__()
-        self.pool = lfds.LFDSPool(CHANNELS, structure, **options)
+        self.pool = lfds.LFDSPool.paper(CHANNELS, structure, **options)
 
     def forward(self, batch: Batch) -> Tensor:
         return self.pool(batch.x, ptr=batch.ptr)
@@ -60,7 +60,7 @@ class Peer(nn.Module):
 
 
 class TopK(nn.Module):
-    """Half of the nodes kept by score, then the maximum over them."""
+    """Keep half of the nodes by score, and take the maximum over them."""
 
     def __init__(self) -> None:
         super().__init__()

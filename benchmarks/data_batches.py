@@ -1,8 +1,8 @@
-"""How long one epoch of shuffled batches takes to assemble, here and in PyG, turn by turn.
+"""Time the assembly of one epoch of shuffled batches, ours and PyG's in turns.
 
-Processor time of one thread is counted, so that other programs do not count.
+Processor time of one thread is measured.
 
-Run as: python benchmarks/data_batches.py FOLDER [NAME ...]
+Run: python benchmarks/data_batches.py FOLDER [NAME ...]
 """
 
 import sys
@@ -36,13 +36,13 @@ def their_epoch(loader: DataLoader) -> float:
     return time.process_time() - start
 
 
-def as_pyg_keeps_them(graphs: GraphSet) -> list[Data]:
-    """Return the graphs with what PyG's own reader would give them, and no more."""
+def as_pyg_data(graphs: GraphSet) -> list[Data]:
+    """Return the graphs with the attributes that PyG's own reader gives them."""
     return [Data(x=g.x, edge_index=g.edge_index, y=g.y) for g in graphs.to_pyg()]
 
 
 class Collated(InMemoryDataset):
-    """The same graphs as `TUDataset` keeps them: collated, and cut out when asked for."""
+    """The same graphs as `TUDataset` stores them: collated, and sliced on access."""
 
     def __init__(self, graphs: list[Data]) -> None:
         super().__init__()
@@ -50,10 +50,10 @@ class Collated(InMemoryDataset):
 
 
 def compare(graphs: GraphSet, stored: Path) -> dict[str, tuple[float, float]]:
-    """Return median milliseconds per epoch, and median ratio to ours, of each way."""
+    """Return median milliseconds per epoch, and the median ratio to ours, by name."""
     graphs.save(stored)
     mapped = GraphSet.load(stored)
-    theirs = as_pyg_keeps_them(graphs)
+    theirs = as_pyg_data(graphs)
     loaders = {
         "PyG `DataLoader`, list of `Data`": DataLoader(theirs, BATCH, shuffle=True),
         "PyG `DataLoader`, `TUDataset`-like": DataLoader(Collated(theirs), BATCH, shuffle=True),

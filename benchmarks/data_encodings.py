@@ -1,4 +1,4 @@
-"""How long structural encodings take, beside PyG's, and whether embeddings know neighbours.
+"""Time structural encodings beside PyG's, and compare embeddings of neighbours and of others.
 
 Run: python benchmarks/data_encodings.py --root DATA [--sets ENZYMES DD pc-graphs] [--workers 2]
 Prints Markdown. One thread per process; PyG's transforms run in one process with one thread.
@@ -17,7 +17,7 @@ from torch_geometric.transforms import AddLaplacianEigenvectorPE, AddRandomWalkP
 
 from lfds.config.registry import ENCODINGS
 from lfds.data import GraphSet, load_dataset
-from lfds.data.encodings.structure import adjacencies, structural_features
+from lfds.data.encodings.compute import adjacencies, structural_features
 
 PEERS = {
     "rwse": AddRandomWalkPE(16, attr_name="pe"),
@@ -34,13 +34,13 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def cpu_seconds() -> float:
-    """Time on a processor so far, of this process and of workers that have ended."""
+    """Return the processor time of this process and of workers that have ended."""
     mine, workers = (resource.getrusage(who) for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
     return mine.ru_utime + mine.ru_stime + workers.ru_utime + workers.ru_stime
 
 
 def peer_seconds(graphs: GraphSet, kind: str) -> str:
-    """PyG's time over ours, on up to 100 graphs that both can manage."""
+    """Return PyG's time over ours, on up to 100 graphs that both can process."""
     if kind not in PEERS:
         return "-"
     few = graphs[np.flatnonzero((graphs.sizes > 20) & (graphs.sizes < LARGEST_FOR_PEERS))]
@@ -52,7 +52,7 @@ def peer_seconds(graphs: GraphSet, kind: str) -> str:
 
 
 def closeness(graphs: GraphSet, features: torch.Tensor) -> tuple[float, float]:
-    """Mean cosine of neighbours, and of pairs that are not, over some graphs."""
+    """Return the mean cosine of neighbours, and of other pairs, over some graphs."""
     near, far = [], []
     bounds = graphs.ptr.tolist()
     for number, adjacency in enumerate(adjacencies(graphs[: min(len(graphs), 60)])):
@@ -81,9 +81,9 @@ def row(graphs: GraphSet, kind: str, workers: int) -> str:
         again = seconds(lambda: structural_features(graphs, encodings, cache=folder))
     embedded = kind in {"deepwalk", "netmf"}
     near, far = closeness(graphs, found[0]) if embedded else (0.0, 0.0)
-    known = f"{near:.2f} / {far:.2f}" if embedded else "-"
+    cosines = f"{near:.2f} / {far:.2f}" if embedded else "-"
     peer = peer_seconds(graphs, kind)
-    return f"| {kind} | {many:.1f} | {spent:.1f} | {again:.2f} | {peer} | {known} |"
+    return f"| {kind} | {many:.1f} | {spent:.1f} | {again:.2f} | {peer} | {cosines} |"
 
 
 def main() -> None:
@@ -99,7 +99,7 @@ def main() -> None:
         print(f"\n**{name}**: {len(graphs)} graphs, {graphs.num_nodes} nodes\n")
         print(
             f"| encoding | {options.workers} processes, s | of which CPU, s | from the cache, s "
-            "| PyG's time / ours, one process | cosine of neighbours / strangers |"
+            "| PyG's time / ours, one process | cosine of neighbours / others |"
         )
         print("|---|--:|--:|--:|--:|--:|")
         for kind in options.kinds:

@@ -1,6 +1,6 @@
-"""How much memory a mapped set takes while batches are drawn from it, beside its size on disk.
+"""Measure the memory of a memory-mapped dataset while batches are drawn from it.
 
-Run as: python benchmarks/data_memory.py
+Run: python benchmarks/data_memory.py
 """
 
 import subprocess
@@ -43,7 +43,7 @@ def main() -> None:
         folder = Path(scratch) / "rings"
         ring_set().save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 2**20
-        print(f"| a set of {size:.0f} MiB | memory of its own after 100 batches, MiB |")
+        print(f"| a dataset of {size:.0f} MiB | private memory after 100 batches, MiB |")
         print("|---|--:|")
         for way in ("mapped", "read at once"):
             subprocess.run([sys.executable, "-c", CHILD, folder, way], check=True)

@@ -1,8 +1,8 @@
-"""How long a TU dataset takes from raw files to graphs, here and in PyG, turn by turn in one run.
+"""Time the reading of TU datasets from raw files, ours and PyG's in turns.
 
-Processor time of one thread is counted, so that other programs do not count.
+Processor time of one thread is measured.
 
-Run as: python benchmarks/data_reading.py FOLDER [NAME ...]
+Run: python benchmarks/data_reading.py FOLDER [NAME ...]
 """
 
 import shutil
@@ -34,7 +34,7 @@ def compare(source: Path, scratch: Path) -> tuple[float, float, float]:
     ours, theirs = [], []
     for _ in range(ROUNDS):
         ours.append(seconds(lambda: read_tu(source)))
-        # What PyG keeps from the last time would spare it the work.
+        # Without PyG's cache of the last round.
         shutil.rmtree(scratch / name / "processed", ignore_errors=True)
         theirs.append(seconds(lambda: TUDataset(scratch, name, use_node_attr=True)))
     ratios = [their / our for our, their in zip(ours, theirs, strict=True)]

@@ -1,6 +1,6 @@
-"""Time one contestant on one batch, round by round beside the floor, in a process of its own.
+"""Time one contestant on one batch, in turns with the floor, in a process of its own.
 
-Called as ``python -m benchmarks.measure BATCH CONTESTANT``; prints one line of JSON.
+Run: python -m benchmarks.measure BATCH CONTESTANT; prints one line of JSON.
 The floor runs before and after every round of the contestant, so that a ratio compares what ran
 within the same second, whatever else the machine is doing.
 """
@@ -21,20 +21,17 @@ from torch import nn  # noqa: E402
 from benchmarks.batches import Batch, make_batch  # noqa: E402
 from benchmarks.contestants import CONTESTANTS  # noqa: E402
 
-GIB = 2**30
-MEMORY_LIMIT = 16 * GIB
-PATIENCE = 8.0  # seconds of timing; one round is always run
-
-
+MEMORY_LIMIT = 16 * 2**30
+SECONDS = 8.0  # of timing; one round is always run
 GRADIENTS: dict[torch.Size, torch.Tensor] = {}
 
 
 def step(model: nn.Module, batch: Batch) -> None:
-    """One forward and backward pass; gradients are new each time, as in training."""
+    """Run one forward and backward pass; gradients are new each time, as in training."""
     model.zero_grad()
     batch.x.grad = None
     out = model(batch)
-    if out.shape not in GRADIENTS:  # what comes from above is not the contestant's work
+    if out.shape not in GRADIENTS:  # drawing the output's gradient is not timed
         GRADIENTS[out.shape] = torch.randn_like(out)
     out.backward(GRADIENTS[out.shape])
 
@@ -50,7 +47,7 @@ def rounds(model: nn.Module, floor: nn.Module, batch: Batch) -> tuple[list[float
     for _ in range(2):
         seconds(model, batch)
         before = seconds(floor, batch)
-    deadline = time.perf_counter() + PATIENCE
+    deadline = time.perf_counter() + SECONDS
     while len(own) < 40 and (not own or time.perf_counter() < deadline):
         own.append(seconds(model, batch))
         after = seconds(floor, batch)
@@ -60,10 +57,10 @@ def rounds(model: nn.Module, floor: nn.Module, batch: Batch) -> tuple[list[float
 
 
 def peak_memory(model: nn.Module, batch: Batch) -> int:
-    """Bytes beyond what is there before the step and the gradient of the nodes."""
+    """Return the bytes of a step beyond those before it and those of the gradient of the nodes."""
     model.zero_grad()
     batch.x.grad = None
-    Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
+    Path("/proc/self/clear_refs").write_text("5")  # Linux: reset the peak
     before = _status("VmRSS")
     step(model, batch)
     return _status("VmHWM") - before - batch.x.nbytes

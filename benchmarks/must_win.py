@@ -1,58 +1,60 @@
-"""Where maxima and means must fail: every pooling on objects made of parts.
+"""Compare all poolings on datasets on which maxima and means provably fail.
 
 Run: python -m benchmarks.must_win RUN
-Goes on with the comparisons in the folder RUN, keeps their records (without curves) in
-results/must-win/records.jsonl.gz and writes the tables of docs/must-win.md.
-With --as-it-is nothing is run: what is there is kept and shown, and the rest is a dash.
+Trains what is missing in the folder RUN, packs the records (without curves) into
+results/must-win/records.jsonl.gz and writes the table of docs/must-win.md.
+With --write nothing is trained.
 """
 
 import argparse
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import median_high
 
-from lfds.compare import CompareSpec, compare
-from lfds.compare.progress import Lines
-from lfds.config.comparison import make_spec, read_options
-from lfds.data.datasets.parts.tasks import Form, Task
+from benchmarks.marks import markdown_table, write_between
+from lfds.config.comparison import CompareSpec, make_spec, read_options
+from lfds.data.datasets.parts.settings import Form, Task
 from lfds.results.record import Curve, Record
-from lfds.results.store import read_records
+from lfds.results.store import PACKED, read_records
 from lfds.results.table import table_of
 
 ROOT = Path(__file__).parents[1]
 HOME = ROOT / "results" / "must-win"
-KEPT = HOME / "records.jsonl.gz"
 PAGE = ROOT / "docs" / "must-win.md"
 TASKS: tuple[Task, ...] = ("count", "share", "pairs")
 FORMS: tuple[Form, ...] = ("set", "graph")
 SUMS = "loop, reduction sum"
 COUNTS = "loop, counts"
-DEFAULT = "loop, as it comes"
-MORE = (SUMS, COUNTS, DEFAULT)
+DEFAULT = "loop, default configuration"
+EXTRA_ROWS = (SUMS, COUNTS, DEFAULT)
 """Rows below those of all poolings."""
-CHOSEN = ("options", "decay", "averaging")
-"""What is told of network and training beyond the number of epochs."""
+CONFIGURATION = ("options", "decay", "averaging")
+"""What the default configuration does not take from ``spec.toml``."""
 
 
 def specs() -> dict[str, CompareSpec]:
-    """Return what is run: all rows, and the loop with sums, with counts, and as it comes."""
-    told = read_options(HOME / "spec.toml")
-    found = {"": make_spec(told)}
+    """Return what is trained: all poolings, and the loop with sums, with counts, and by default."""
+    given = read_options(HOME / "spec.toml")
+    found = {"": make_spec(given)}
     for row, more in ((SUMS, {"reduction": "sum"}), (COUNTS, {"counts": True})):
-        options = {**told["options"], **more}
-        found[row] = make_spec({**told, "pools": ["loop"], "options": options})
-    asked = {name: value for name, value in told.items() if name not in CHOSEN}
-    found[DEFAULT] = make_spec({**asked, "pools": ["loop"]})
+        options = {**given["options"], **more}
+        found[row] = make_spec({**given, "pools": ["loop"], "options": options})
+    common = {name: value for name, value in given.items() if name not in CONFIGURATION}
+    found[DEFAULT] = make_spec({**common, "pools": ["loop"]})
     return found
 
 
 def run(folder: Path) -> None:
-    """Run what is missing."""
+    """Train what is missing."""
+    from lfds.compare import compare
+    from lfds.compare.progress import ProgressLines
+
     for spec in specs().values():
-        compare(spec, folder, Lines())
+        compare(spec, folder, ProgressLines())
 
 
-def slim(record: Record) -> Record:
+def without_curves(record: Record) -> Record:
     """Return a record without its curves, which are most of its bytes."""
     if record.outcome is None:
         return record
@@ -60,39 +62,43 @@ def slim(record: Record) -> Record:
     return record.model_copy(update={"outcome": outcome})
 
 
-def keep(records: Iterable[Record]) -> None:
-    HOME.mkdir(parents=True, exist_ok=True)
-    lines = "".join(record.model_dump_json() + "\n" for record in records)
-    # Without the time of writing: the same records are the same file.
-    KEPT.write_bytes(gzip.compress(lines.encode(), mtime=0))
+def pack(records: Iterable[Record]) -> None:
+    """Write the records without their curves."""
+    lines = "".join(without_curves(record).model_dump_json() + "\n" for record in records)
+    # Without the time of writing, the same records are the same bytes.
+    (HOME / PACKED).write_bytes(gzip.compress(lines.encode(), mtime=0))
 
 
-def kept() -> list[Record]:
-    lines = gzip.decompress(KEPT.read_bytes()).decode().splitlines()
-    return [Record.model_validate_json(line) for line in lines]
+def packed() -> tuple[Record, ...]:
+    """Return the packed records."""
+    return read_records(HOME).records
 
 
 def row_of(record: Record) -> str:
-    """Return which row of the tables a record belongs to."""
+    """Return which row of the table a record belongs to."""
     network = record.settings["candidates"][0]["network"]
     if network["reduction"] == "sum":
         return SUMS
-    # Records from before there were counts, or a mix of layers, have none.
+    # Records name neither counts nor layers where there was no choice yet.
     if network.get("pooled_layers") == "all":
         return DEFAULT
     return COUNTS if network.get("counts") else record.fold.pool
 
 
 def accuracies(records: Sequence[Record]) -> dict[tuple[str, str], str]:
-    """Return mean and spread in % by row and dataset; a dash where folds are missing."""
+    """Return mean accuracies in % by row and dataset; a dash where folds are missing."""
     spec = specs()[""]
-    rows = [*spec.pools, *MORE]
     renamed = [
         record.model_copy(update={"fold": record.fold.model_copy(update={"pool": row_of(record)})})
         for record in records
     ]
     table = table_of(
-        "fair", renamed, pools=rows, datasets=spec.data, folds=spec.folds, seeds=spec.all_seeds
+        "fair",
+        renamed,
+        pools=[*spec.pools, *EXTRA_ROWS],
+        datasets=spec.data,
+        folds=spec.folds,
+        seeds=spec.all_seeds,
     )
     return {
         place: "-" if cell.summary is None else f"{100 * cell.summary.mean:.0f}"
@@ -100,50 +106,40 @@ def accuracies(records: Sequence[Record]) -> dict[tuple[str, str], str]:
     }
 
 
-def cost(records: Sequence[Record], row: str) -> str:
-    """Return median seconds and megabytes of the folds of a row."""
-    ends = [r.outcome for r in records if row_of(r) == row and r.outcome is not None]
-    if not ends:
-        return "- | -"
-    seconds = sorted(end.seconds for end in ends)[len(ends) // 2]
-    memory = sorted(end.peak_memory or 0 for end in ends)[len(ends) // 2]
-    return f"{seconds:.1f} | {memory / 2**20:.0f}"
+def cost(records: Sequence[Record], row: str) -> list[str]:
+    """Return median seconds and mebibytes of the folds of a row."""
+    outcomes = [r.outcome for r in records if row_of(r) == row and r.outcome is not None]
+    if not outcomes:
+        return ["-", "-"]
+    seconds = median_high(outcome.seconds for outcome in outcomes)
+    memory = median_high(outcome.peak_memory or 0 for outcome in outcomes)
+    return [f"{seconds:.1f}", f"{memory / 2**20:.0f}"]
 
 
 def table_for(records: Sequence[Record]) -> str:
-    """Return the table of all rows: in size and larger, for sets and graphs, task by task."""
+    """Return the table: in size and larger, for sets and graphs, task by task."""
     cells = accuracies(records)
     head = [f"{task}, {form}s" for task in TASKS for form in FORMS]
-    lines = [
-        "| pooling | " + " | ".join(head) + " | s | MB |",
-        "|---|" + "--:|" * (len(head) + 2),
-    ]
-    for row in [*specs()[""].pools, *MORE]:
+    lines = []
+    for row in [*specs()[""].pools, *EXTRA_ROWS]:
         shown = [both(cells, row, f"parts-{task}-{form}") for task in TASKS for form in FORMS]
-        lines.append(f"| `{row}` | " + " | ".join(shown) + f" | {cost(records, row)} |")
-    return "\n".join(lines)
+        lines.append([f"`{row}`", *shown, *cost(records, row)])
+    return markdown_table(["pooling", *head, "s", "MB"], lines)
 
 
 def both(cells: Mapping[tuple[str, str], str], row: str, dataset: str) -> str:
     return f"{cells[row, dataset]} / {cells[row, f'{dataset}-larger']}"
 
 
-def write_page(records: Sequence[Record]) -> None:
-    """Put the table between the two marks of the page."""
-    before, rest = PAGE.read_text().split("<!-- table -->\n")
-    _, after = rest.split("<!-- end -->\n")
-    PAGE.write_text(f"{before}<!-- table -->\n{table_for(records)}\n<!-- end -->\n{after}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, nargs="?", default=Path("build/must-win"))
-    parser.add_argument("--as-it-is", action="store_true")
-    told = parser.parse_args()
-    if not told.as_it_is:
-        run(told.run)
-    keep(map(slim, read_records(told.run).records))
-    write_page(kept())
+    parser.add_argument("--write", action="store_true", help="train nothing, write the table")
+    given = parser.parse_args()
+    if not given.write:
+        run(given.run)
+        pack(read_records(given.run).records)
+    write_between(PAGE, "must-win", table_for(packed()))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""How fast the network of the comparison trains, beside PyG's ways, turn by turn.
+"""Time the training of the network of the comparison beside the same network written with PyG.
 
-All contestants of a row train on the same graphs in batches of 32, one after the other in every
-round, and ratios are taken within a round. Processor time of one thread is counted, so that other
-programs count as little as possible.
+All contestants train on the same graphs in batches of 32, in turns in every round, and ratios are
+taken within a round. Processor time of one thread is measured, so that other programs count as
+little as possible.
 
-Run as: python -m benchmarks.network FOLDER [NAME ...]; writes NETWORK.md here.
+Run: python -m benchmarks.network FOLDER [NAME ...]; writes the section of benchmarks/README.md.
 """
 
 import os
@@ -20,8 +20,8 @@ from torch.nn import functional as F  # noqa: N812
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
-from benchmarks.factors import BARE
-from benchmarks.pyg_network import POOLS, Net
+from benchmarks.marks import write_between
+from benchmarks.pyg_network import POOLS, READ_AS_CLUSTERS, Net
 from lfds.data import GraphSet
 from lfds.data.readers.tu import read_tu
 from lfds.nn import Edges, GraphNetwork, NetworkSettings
@@ -31,7 +31,7 @@ ALL = (
     *("lfds max", "PyG max", "lfds loop", "lfds loop of 64", "PyG DiffPool", "PyG GMT"),
     *("lfds diff", "products of max", "products of loop"),
 )
-# What is raced on each set, on which of its graphs by falling size, and for how many rounds.
+# For each dataset which graphs, largest first, how many rounds, and who takes part.
 # With the largest graph of DD in a batch, the dense adjacency of PyG's DiffPool takes 4.2 GB.
 RACES = {
     "ENZYMES": (slice(None), 9, ("lfds max", "PyG max", "products of max")),
@@ -52,16 +52,11 @@ Epoch = Callable[[], None]
 
 
 def settings_of(pool: str) -> NetworkSettings:
-    """The network as it comes, or, as "loop of 64", with as many slots as peers have clusters.
-
-    Such slots are read as the clusters are, by their maxima.
-    """
+    """Return the default network, or for "loop of 64" one with as many slots as peers' clusters."""
     name, _, slots = pool.partition(" of ")
     if not slots:
         return NetworkSettings(pool=name)
-    return NetworkSettings.model_validate(
-        {"pool": name, "slots": int(slots), "counts": False, **BARE}
-    )
+    return NetworkSettings.model_validate({"pool": name, "slots": int(slots), **READ_AS_CLUSTERS})
 
 
 def our_epoch(graphs: GraphSet, pool: str) -> Epoch:
@@ -96,9 +91,9 @@ def their_epoch(graphs: GraphSet, pool: str) -> Epoch:
 
 
 def products_alone(graphs: GraphSet, pool: str) -> Epoch:
-    """The floor: the matrix products of a network, forward and backward, and nothing else.
+    """Return the floor: the matrix products of a network, forward and backward, and no more.
 
-    Those of distributing nodes on slots are done as if all nodes of a batch were one graph.
+    Nodes are distributed over slots as if all nodes of a batch were one graph.
     """
     latent = pool == "loop"
     batches = []
@@ -138,7 +133,7 @@ def race(graphs: GraphSet, names: tuple[str, ...], rounds: int) -> dict[str, lis
 
 
 def shares_of_time(graphs: GraphSet, pool: str) -> dict[str, float]:
-    """Where an epoch of ours goes, as parts of one."""
+    """Return the share of each part of our network in the time of an epoch."""
     model = GraphNetwork(graphs.x.shape[1], len(graphs.classes), settings_of(pool))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.005, fused=True)
     spent = dict.fromkeys(
@@ -169,17 +164,17 @@ def shares_of_time(graphs: GraphSet, pool: str) -> dict[str, float]:
 
 
 def encoded(path: Path, chosen: slice = slice(None)) -> GraphSet:
-    """Read some graphs of a set, by falling size, with labels and attributes as features."""
+    """Read some graphs of a dataset, largest first, with labels and attributes as features."""
     graphs = read_tu(path)
-    kinds = nn.functional.one_hot(graphs.labels[:, 0] - graphs.labels.min()).float()
-    graphs = graphs.with_features(torch.cat([graphs.attributes, kinds], dim=1))
+    labels = nn.functional.one_hot(graphs.labels[:, 0] - graphs.labels.min()).float()
+    graphs = graphs.with_features(torch.cat([graphs.attributes, labels], dim=1))
     return graphs[graphs.sizes.argsort(descending=True, stable=True)[chosen]]
 
 
 def lines_for(name: str, graphs: GraphSet, rounds: int, names: tuple[str, ...]) -> Iterator[str]:
     times = race(graphs, names, rounds)
     size = f"{len(graphs)} graphs, {graphs.num_nodes} nodes, the largest {int(graphs.sizes.max())}"
-    yield f"\n## {name}: {size}, {rounds} rounds\n"
+    yield f"\n**{name}**: {size}, {rounds} rounds\n"
     yield "| trained | ms per epoch | graphs per second |"
     yield "|---|--:|--:|"
     for contestant_name, taken in times.items():
@@ -196,34 +191,23 @@ def lines_for(name: str, graphs: GraphSet, rounds: int, names: tuple[str, ...]) 
     for pool in ("max", "loop", "loop of 64"):
         parts = shares_of_time(graphs, pool)
         shown = ", ".join(f"{part} {100 * share:.0f} %" for part, share in parts.items())
-        yield f"Where the time of lfds {pool} goes: {shown}.\n"
+        yield f"- Time of lfds {pool}: {shown}."
 
 
 def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     folder = Path(sys.argv[1])
-    load = os.getloadavg()[0]
     lines = [
-        "# Training speed of the network\n",
-        "Written by `python -m benchmarks.network FOLDER`.",
-        f"torch {torch.__version__}, one thread, batches of {BATCH}, processor time.",
-        f"Load of the machine at the start: {load:.1f} on {os.cpu_count()} processors.",
-        "A ratio is the median of ratios within rounds.",
-        "`products of max` and `products of loop` are the floor: the matrix products of these "
-        "networks alone, forward and backward, on random numbers.",
-        "Both sides train with `AdamW(fused=True)`.",
-        "`lfds loop` has the 16 slots and the counts it comes with; `lfds loop of 64` has as many "
-        "slots, without counts, as PyG's DiffPool and GMT have clusters.",
-        "Of DD every sixth graph by size is taken, from the third largest on: for a batch with the "
-        "largest (5748 nodes) the dense adjacency of PyG's DiffPool alone takes 4.2 GB.",
+        f"torch {torch.__version__}, one thread, batches of {BATCH}, processor time; load of the "
+        f"machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.",
     ]
     for name in sys.argv[2:] or list(RACES):
         chosen, rounds, names = RACES[name]
         for line in lines_for(name, encoded(folder / name, chosen), rounds, names):
             print(line, flush=True)
             lines.append(line)
-    (Path(__file__).parent / "NETWORK.md").write_text("\n".join(lines) + "\n")
+    write_between(Path(__file__).with_name("README.md"), "network", "\n".join(lines))
 
 
 if __name__ == "__main__":

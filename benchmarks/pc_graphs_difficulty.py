@@ -1,4 +1,4 @@
-"""How hard PC Graphs are: what can be told from edges, degrees, walks and paths.
+"""Measure how hard PC Graphs are: random forests on edges, degrees, walks and paths.
 
 Run: python benchmarks/pc_graphs_difficulty.py [--clouds FOLDER] [--per-class N]
 Prints a Markdown table of accuracies (5 stratified folds, random forest of 300 trees).
@@ -12,9 +12,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
-from lfds.data.encodings.adjacency import degrees
+from lfds.data.encodings.base import degrees
+from lfds.data.encodings.compute import adjacencies
 from lfds.data.encodings.rwse import rwse
-from lfds.data.encodings.structure import adjacencies
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.clouds import CloudSettings
 
@@ -31,14 +31,14 @@ def degree_histogram(graph) -> np.ndarray:
 
 
 def return_quantiles(graph) -> np.ndarray:
-    """The distribution of return probabilities over the nodes, for each number of steps."""
+    """Return the distribution of return probabilities over the nodes, for each number of steps."""
     return np.quantile(rwse(graph, 24), np.linspace(0, 1, 11), axis=0).ravel()
 
 
 def path_lengths(graph) -> np.ndarray:
-    """The distribution of distances in hops, over pairs and of the farthest from each node."""
+    """Return the distributions of distances in hops over pairs, and of means over nodes."""
     hops = shortest_path(graph, unweighted=True)
-    # Pieces that are apart are put one beyond the longest path that is counted.
+    # Unconnected nodes get the longest distance that is counted.
     hops = np.minimum(hops, LONGEST_PATH).astype(int)
     pairs = np.bincount(hops.ravel(), minlength=LONGEST_PATH + 1)
     return np.concatenate([pairs, np.quantile(hops.mean(axis=1), np.linspace(0, 1, 21))])
@@ -60,7 +60,7 @@ def predictions(graphs: GraphSet, describe) -> np.ndarray:
 
 
 def rare_classes_removed(graphs: GraphSet) -> GraphSet:
-    """Five folds need five graphs of each class."""
+    """Return the graphs of classes with at least five, as five folds need."""
     counts = np.bincount(graphs.y.numpy())
     return graphs[np.flatnonzero(counts[graphs.y.numpy()] >= 5)]
 
@@ -69,11 +69,11 @@ def report(title: str, graphs: GraphSet) -> None:
     kept = rare_classes_removed(graphs)
     y = kept.y.numpy()
     print(f"\n**{title}**: {len(kept)} graphs, largest class {np.bincount(y).max() / len(y):.1%}\n")
-    print("| what is known of a graph | accuracy | " + " | ".join(map(str, kept.classes)) + " |")
+    print("| features of a graph | accuracy | " + " | ".join(map(str, kept.classes)) + " |")
     print("|---|--:|" + "--:|" * len(kept.classes))
     for name, describe in DESCRIPTIONS.items():
         right = predictions(kept, describe) == y
-        # Recall of a class that was left out is not a number, and shown as a dash.
+        # A class that was left out has no recall.
         recall = [
             f"{right[y == c].mean():.0%}" if (y == c).any() else "-"
             for c in range(kept.num_classes)
@@ -89,7 +89,7 @@ def main() -> None:
     built_in = pc_graphs(PCGraphsSettings(graphs_per_class=options.per_class))
     report("Built-in PC Graphs", built_in.graphs)
     if options.clouds:
-        from lfds.data.readers.cloud_folder import read_clouds
+        from lfds.data.readers.clouds import read_clouds
 
         report("Real clouds", read_clouds(options.clouds, CloudSettings()).graphs)
 

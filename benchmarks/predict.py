@@ -1,10 +1,10 @@
-"""How fast a fitted model predicts, beside the very same model in a plain PyG loop.
+"""Time the prediction of a fitted model beside the same model in a plain PyG loop.
 
-Both sides hold the graphs in memory in their own form and end with class probabilities; the PyG
-side is spared the encoding of the nodes. Before the race both are shown to say the same. They run
-in turns, ratios are taken within a round, and processor time of one thread is counted.
+Both sides hold the graphs in memory in their own form and return class probabilities, which are
+checked to be equal first; the PyG side gets encoded nodes. They run in turns, ratios are taken
+within a round, and processor time of one thread is measured.
 
-Run as: python -m benchmarks.predict FOLDER [NAME ...]; writes PREDICT.md here.
+Run: python -m benchmarks.predict FOLDER [NAME ...]; writes the section of benchmarks/README.md.
 """
 
 import os
@@ -23,13 +23,13 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.utils import scatter, to_dense_batch
 
 import lfds
-from benchmarks.factors import BARE
-from benchmarks.pyg_network import WIDTH, Net, normed
+from benchmarks.marks import write_between
+from benchmarks.pyg_network import READ_AS_CLUSTERS, WIDTH, Net, normed
 from lfds.data import GraphSet
 from lfds.nn import GraphNetwork
 
-# The estimator as it comes, and with the slots of the paper, read as there.
-MODELS = {"as it comes": {}, "64 slots": {"slots": 64, "options": {"counts": False, **BARE}}}
+# The default configuration, and as many slots as in the paper, read as there.
+MODELS = {"default": {}, "64 slots": {"slots": 64, "options": READ_AS_CLUSTERS}}
 ROUNDS = 9
 BATCHES = (32, 128, 512)
 
@@ -50,18 +50,17 @@ class LoopLayer(nn.Module):
 
 
 class LoopPool(nn.Module):
-    """The latent loop as one writes it with PyG: pad, multiply, mask; or scatter, as in the paper.
+    """The latent loop as one writes it with PyG: pad, multiply and mask, or scatter.
 
     Args:
-        pool: What was learned: its anchors, counts, norm of nodes and weights of slots are taken.
-        mix: What mixes the layers of the base, where not only the last one is pooled.
-        padded: Which of the two ways.
+        pool: The fitted layer, whose parameters are copied.
+        padded: Whether nodes are padded, or scattered as in the paper's equation.
     """
 
-    def __init__(self, pool: lfds.LFDSPool, mix: nn.Linear | None, padded: bool) -> None:
+    def __init__(self, pool: lfds.LFDSPool, padded: bool) -> None:
         super().__init__()
-        self.uses_all_layers = mix is not None
-        self.mix = nn.Identity() if mix is None else deepcopy(mix)
+        self.uses_all_layers = pool.input_map is not None
+        self.input_map = deepcopy(pool.input_map) if self.uses_all_layers else nn.Identity()
         self.padded = padded
         self.out_channels = pool.out_channels
         self.anchors = pool.anchors(None).data.clone()
@@ -71,7 +70,7 @@ class LoopPool(nn.Module):
         self.layers = nn.ModuleList([LoopLayer(), LoopLayer()])
 
     def forward(self, x: Tensor, data: Data) -> Tensor:
-        x = self.norm(self.mix(x))
+        x = self.norm(self.input_map(x))
         slots = self.by_padding(x, data) if self.padded else self.by_scattering(x, data)
         vectors = []
         for k, layer in enumerate(self.layers):
@@ -85,21 +84,21 @@ class LoopPool(nn.Module):
         nodes, mask = to_dense_batch(x, data.batch)
         share = (nodes @ self.anchors.T).softmax(dim=-1) * mask[:, :, None]
         mean = share.transpose(1, 2) @ nodes / mask.sum(dim=1)[:, None, None]
-        return mean if self.direction is None else mean + self.told(share.sum(dim=1))
+        return mean if self.direction is None else mean + self.counted(share.sum(dim=1))
 
     def by_scattering(self, x: Tensor, data: Data) -> Tensor:
         share = (x @ self.anchors.T).softmax(dim=-1)
         mean = scatter(share[:, :, None] * x[:, None, :], data.batch, reduce="mean")
-        return mean if self.direction is None else mean + self.told(scatter(share, data.batch))
+        return mean if self.direction is None else mean + self.counted(scatter(share, data.batch))
 
-    def told(self, mass: Tensor) -> Tensor:
+    def counted(self, mass: Tensor) -> Tensor:
         return mass.log1p()[:, :, None] * self.direction
 
 
 def copy_pair(
     own: nn.Linear, sent: nn.Linear, own_f: nn.Module, sent_f: nn.Module, ours: nn.Module
 ) -> None:
-    """Our layers hold both transforms in one matrix, and both norms in one."""
+    """Copy one of our layers, which hold both transforms in one matrix and both norms in one."""
     for half, linear, f in ((0, own, own_f), (1, sent, sent_f)):
         linear.weight.data = ours.transforms.weight.data.chunk(2)[half].clone()
         norm = ours.activation.norm
@@ -108,9 +107,9 @@ def copy_pair(
 
 
 def same_in_pyg(network: GraphNetwork, padded: bool) -> Net:
-    """Return the network with the same weights, as a user of PyG would write it."""
+    """Return the network with the same weights, as one would write it with PyG."""
     pool = network.pool.pools[0]
-    net = Net(network.features, network.classes, LoopPool(pool, network.pool.mix, padded))
+    net = Net(network.in_channels, network.out_channels, LoopPool(pool, padded))
     pairs = [*zip(net.convs, network.base.layers, strict=True)]
     pairs += [*zip(net.pool.layers, pool.layers, strict=True)]
     for theirs, ours in pairs:
@@ -133,8 +132,8 @@ def pyg_loop(net: Net, data: list[Data], size: int, temperature: float) -> Calla
     return run
 
 
-def contestants(graphs: GraphSet, told: dict[str, Any]) -> dict[str, Callable[[], Tensor]]:
-    clf = lfds.LFDSClassifier(**told, epochs=3, patience=None).fit(graphs)
+def contestants(graphs: GraphSet, options: dict[str, Any]) -> dict[str, Callable[[], Tensor]]:
+    clf = lfds.LFDSClassifier(**options, epochs=3, patience=None).fit(graphs)
     encoded = clf.encoder_.transform(graphs)
     data = [Data(x=g.x, edge_index=g.edge_index) for g in encoded.to_pyg()]
     net, literal = (same_in_pyg(clf.network_, padded) for padded in (True, False))
@@ -142,9 +141,9 @@ def contestants(graphs: GraphSet, told: dict[str, Any]) -> dict[str, Callable[[]
     for size in BATCHES:
         runs[f"PyG, padded, batches of {size}"] = pyg_loop(net, data, size, clf.temperature_)
     runs["PyG, scattered, batches of 32"] = pyg_loop(literal, data, 32, clf.temperature_)
-    said = [run().float() for run in runs.values()]
-    for other in said[1:]:
-        torch.testing.assert_close(other, said[0], rtol=1e-3, atol=1e-4)
+    first, *others = (run().float() for run in runs.values())
+    for other in others:
+        torch.testing.assert_close(other, first, rtol=1e-3, atol=1e-4)
     return runs
 
 
@@ -162,7 +161,7 @@ def race(runs: dict[str, Callable[[], Tensor]]) -> dict[str, list[float]]:
 def lines_for(name: str, graphs: GraphSet, model: str) -> Iterator[str]:
     times = race(contestants(graphs, MODELS[model]))
     sizes = f"{len(graphs)} graphs, {graphs.num_nodes} nodes, {ROUNDS} rounds"
-    yield f"\n## {name}, {model}: {sizes}\n"
+    yield f"\n**{name}, {model}**: {sizes}\n"
     yield "| predicted by | ms | graphs per second | times slower than lfds | smallest | largest |"
     yield "|---|--:|--:|--:|--:|--:|"
     for contestant, taken in times.items():
@@ -178,14 +177,8 @@ def main() -> None:
     torch.set_num_threads(1)
     folder = Path(sys.argv[1])
     lines = [
-        "# Prediction speed\n",
-        "Written by `python -m benchmarks.predict FOLDER`.",
-        f"torch {torch.__version__}, one thread, processor time, a loop.",
-        f"The machine was shared: load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.",
-        "The PyG side is the same network with the same weights behind a `DataLoader`; it shares "
-        "nodes out by padding (`to_dense_batch`), or by the equation as it stands (`scatter`). "
-        "It is handed encoded features, where `lfds` encodes them as well.",
-        "A ratio is the median of ratios within rounds.",
+        f"torch {torch.__version__}, one thread, processor time, a loop; load of the machine "
+        f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.",
     ]
     for name in sys.argv[2:] or ["ENZYMES", "MUTAG"]:
         graphs = lfds.load_dataset(name, root=folder)
@@ -193,7 +186,7 @@ def main() -> None:
             for line in lines_for(name, graphs, model):
                 print(line, flush=True)
                 lines.append(line)
-    (Path(__file__).parent / "PREDICT.md").write_text("\n".join(lines) + "\n")
+    write_between(Path(__file__).with_name("README.md"), "prediction", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The network of the comparison as a user of PyG would write it, for `network.py` to race with."""
+"""The network of the comparison as one would write it with PyG, for `network` and `predict`."""
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +9,8 @@ from torch_geometric.nn.aggr import GraphMultisetTransformer
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 WIDTH, CLUSTERS, NODE_DROPOUT = 64, 64, 0.2
+READ_AS_CLUSTERS = {"readout": "max", "node_norm": False, "pooled_layers": "last", "counts": False}
+"""Options with which slots are filled and read as the clusters of the peers are."""
 
 
 def normed(channels: int) -> nn.Module:
@@ -25,8 +27,8 @@ class Conv(MessagePassing):
         self.own_f, self.sent_f = normed(width), normed(width)
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        heard = self.propagate(edge_index, x=self.sent_f(self.sent(x)))
-        return heard + self.own_f(self.own(x))
+        neighbours = self.propagate(edge_index, x=self.sent_f(self.sent(x)))
+        return neighbours + self.own_f(self.own(x))
 
 
 class MaxPool(nn.Module):
@@ -39,7 +41,7 @@ class MaxPool(nn.Module):
 
 
 class GMT(nn.Module):
-    """Graph Multiset Transformer as PyG offers it."""
+    """Graph Multiset Transformer of PyG."""
 
     out_channels = WIDTH
 
@@ -67,7 +69,7 @@ class DenseConv(nn.Module):
 
 
 class Diff(nn.Module):
-    """DiffPool as PyG offers it: everything padded and dense."""
+    """DiffPool of PyG: padded and dense."""
 
     out_channels = 2 * WIDTH
 
@@ -91,9 +93,9 @@ class Diff(nn.Module):
 
 
 class Net(nn.Module):
-    """Three layers, the maximum over them and a pooling, three more layers for the classes.
+    """Three layers, the maximum over them beside a pooling, and a head of three layers.
 
-    A pooling that says ``uses_all_layers`` is handed all three side by side, others the last.
+    A pooling with ``uses_all_layers`` gets all three layers side by side, any other the last.
     """
 
     def __init__(self, features: int, classes: int, pool: nn.Module) -> None:

@@ -8,8 +8,7 @@ import argparse
 import matplotlib as mpl
 import numpy as np
 
-from lfds.data.datasets.pc_graphs import SHAPES
-from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, draw_cloud
+from lfds.data.datasets.pc_graphs.generate import SHAPES, PCGraphsSettings, draw_cloud
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt

@@ -1,44 +1,94 @@
-"""Records of Table 1 with accuracies that are known in advance."""
+"""A small manifest, and records of its cells with accuracies that are known in advance."""
 
-from lfds.report.report import make_report
+from benchmarks.tables.manifest import read_manifest
+
+from lfds.config.encoding import EncodingSettings
 from lfds.results.record import Curve, Fold, Outcome, Record, key_of
-from tests.report.runs import write
 
 FOLDS = 3
+MANIFEST = """
+[budgets.short]
+A = { epochs = 3, folds = 3 }
+B = { epochs = 4, folds = 3, splits = ["splits"] }
+
+[tables.main]
+budget = "short"
+baseline = "max"
+seeds = 2
+
+[tables.main.rows]
+"max" = {}
+"loop" = {}
+"sort" = {}
+"max (last epoch)" = { pool = "max", keep = "last", seeds = 1, baseline = "" }
+
+[tables.reproduction]
+budget = "papers"
+preset = "paper"
+encoding = "auto"
+
+[tables.reproduction.rows]
+"max" = {}
+"topk" = {}
+"loop (default network)" = { pool = "loop", preset = "default", protocol = "paper" }
+
+[budgets.papers]
+ENZYMES = { epochs = 3, folds = 3 }
+clouds = { epochs = 3, folds = 3, data = "clouds" }
+
+[tables.ablations]
+budget = "short"
+baseline = "default"
+measure = "validation"
+pool = "loop"
+
+[tables.ablations.rows]
+"default" = {}
+"counts=false" = { options = { counts = false } }
+"depth=1" = { options = { depth = 1 } }
+"""
 # The best epoch is not the same in all folds, so that each rule has a mean of its own.
 CURVES = ((0.2, 0.6, 0.1), (0.5, 0.4, 0.1), (0.2, 0.6, 0.1))
+PAGE = "".join(
+    f"<!-- {name}: begin -->\n<!-- {name}: end -->\n"
+    for name in ("main", "reproduction", "ablations", "cost")
+)
 
 
-def lifted(by, fold=0):
-    """Return the curve of a fold; means are 10 % (last), 53.3 % and 56.7 % before it is lifted."""
-    return tuple(round(value + by, 6) for value in CURVES[fold])
+def tables(folder):
+    path = folder / "manifest.toml"
+    path.write_text(MANIFEST)
+    return read_manifest(path)
 
 
-def one(pool, dataset, fold=0, *, test=None, fair=None, seconds=1.0, memory=None, **training):
-    """Return a record under the paper's protocol, or the fair one where ``fair`` is given."""
-    protocol = "paper" if fair is None else "fair"
-    which = Fold(dataset=dataset, pool=pool, protocol=protocol, folds=FOLDS, fold=fold, seed=0)
-    candidate = {"training": {"epochs": 3, "batch_size": 32, **training}, "network": {"pool": pool}}
-    settings = {"content": dataset, "validation": 0.1, "candidates": [candidate]}
-    told = {"parameters": 9, "tested": 20, "seconds": seconds, "peak_memory": memory}
-    if fair is None:
-        end = Outcome(curve=Curve(test=test if test is not None else lifted(0, fold)), **told)
+def row_of(table, name):
+    return next(row for row in table.rows if row.name == name)
+
+
+def one(table, name, dataset, fold=0, accuracy=0.5, *, seed=0, by=0.0, content="", **cost):
+    """Return the record of one fold of a cell; ``by`` lifts the curve of the paper's protocol."""
+    row = row_of(table, name)
+    spec = row.spec(dataset)
+    training = spec.training.model_dump(mode="json")
+    if training["keep"] == "best":
+        del training["keep"]
+    settings = {
+        "content": content or dataset,
+        "encoding": EncodingSettings().model_dump(mode="json"),
+        "candidates": [{"training": training, "network": spec.network_for(row.pool).as_recorded()}],
+    } | ({"splits": "b"} if spec.splits else {"validation": 0.1})
+    which = Fold(
+        dataset=dataset, pool=row.pool, protocol=spec.protocol, folds=FOLDS, fold=fold, seed=seed
+    )
+    told = {"parameters": 9, "tested": 20, **cost}
+    if spec.protocol == "paper":
+        end = Outcome(curve=Curve(test=[round(v + by, 6) for v in CURVES[fold]]), **told)
     else:
-        end = Outcome(curve=Curve(), epoch=0, accuracy=fair, **told)
+        curve = Curve(validation=(0.0, *[accuracy] * 5))
+        end = Outcome(curve=curve, epoch=0, accuracy=accuracy, **told)
     return Record(key=key_of(which, settings), fold=which, settings=settings, outcome=end)
 
 
-def paper_run(pools, dataset="ENZYMES", by=0.0):
-    return [one(p, dataset, fold, test=lifted(by, fold)) for p in pools for fold in range(FOLDS)]
-
-
-def fair_run(accuracies, dataset, **training):
-    return [
-        one(pool, dataset, fold, fair=accuracy, **training)
-        for pool, some in accuracies.items()
-        for fold, accuracy in enumerate(some)
-    ]
-
-
-def report_of(folder, *runs):
-    return make_report([write(folder / f"run-{n}", *run) for n, run in enumerate(runs)])
+def cell(table, name, dataset, accuracies=(0.5, 0.5, 0.5), **more):
+    """Return the records of all folds of a cell."""
+    return [one(table, name, dataset, fold, a, **more) for fold, a in enumerate(accuracies)]

@@ -1,63 +1,69 @@
-"""What is kept under results/ says by itself how it was made."""
+"""The published tables are those of the packed records, and the records those of the manifest."""
 
-import gzip
 import json
-from pathlib import Path
+import shutil
 
 import pytest
+from benchmarks.tables.__main__ import PAGE, RESULTS, packed_records
+from benchmarks.tables.cells import fill
+from benchmarks.tables.manifest import read_manifest
+from benchmarks.tables.page import write_tables
 
-from lfds.compare.task import named_network
-from lfds.config.comparison import PRESETS, CompareSpec, make_spec
-from lfds.config.network import LEGACY_DEFAULTS
+from lfds.config.comparison import make_spec
+from lfds.config.network import NetworkSettings
+from lfds.config.training import TrainingSettings
+from lfds.results.store import read_records
 
-RESULTS = Path(__file__).parents[2] / "results"
-SPECS = sorted(RESULTS.glob("*/spec.json"))
-
-
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.parent.name)
-def test_a_spec_leaves_nothing_to_defaults_that_may_change(path):
-    told = json.loads(path.read_text())
-    assert make_spec(told)
-    assert set(told) == set(CompareSpec.model_fields)
+TABLES = read_manifest()
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.parent.name)
-def test_a_spec_asks_for_the_networks_and_the_training_of_its_records(path):
-    spec = make_spec(json.loads(path.read_text()))
-    seen = 0
-    for record in records_beside(path):
-        for candidate in record["settings"]["candidates"]:
-            asked = named_network(spec.network_for(record["fold"]["pool"]))
-            # What is newer than a record is not named in it.
-            assert {name: asked[name] for name in candidate["network"]} == candidate["network"]
-            for name, value in LEGACY_DEFAULTS.items():
-                assert asked.get(name, value) == candidate["network"].get(name, value)
-            trained = {"keep": "best", **candidate["training"]}
-            training = spec.training.model_dump()
-            assert {name: training[name] for name in trained} == trained
-            seen += 1
-    assert seen
+def test_the_page_and_the_csv_files_are_of_the_packed_records(tmp_path):
+    page = shutil.copy(PAGE, tmp_path)
+    write_tables(TABLES, packed_records(TABLES), tmp_path, tmp_path / "results.md")
+    assert (tmp_path / "results.md").read_text() == PAGE.read_text(), page
+    names = sorted(path.name for path in RESULTS.glob("*.csv"))
+    assert names == sorted(path.name for path in tmp_path.glob("*.csv"))
+    for name in names:
+        assert (tmp_path / name).read_text() == (RESULTS / name).read_text()
 
 
-def records_beside(path):
-    with gzip.open(path.with_name("records.jsonl.gz"), "rt") as file:
-        return [json.loads(line) for line in file]
+def test_the_page_stays_one_page():
+    assert len(PAGE.read_text().splitlines()) <= 150
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted([*RESULTS.glob("paper-*/spec.json"), *RESULTS.glob("unnormed-*/spec.json")]),
-    ids=lambda path: path.parent.name,
-)
-def test_runs_of_the_paper_judge_single_epochs(path):
-    assert make_spec(json.loads(path.read_text())).averaging == 0.0
+@pytest.mark.parametrize("name", TABLES)
+def test_every_packed_record_belongs_to_one_cell(name):
+    records = read_records(RESULTS / name).records
+    found = [r.key for cell in fill(TABLES[name], records).values() for r in cell.records]
+    assert sorted(found) == sorted(record.key for record in records)
 
 
-@pytest.mark.parametrize(
-    "path", sorted(RESULTS.glob("paper-*/spec.json")), ids=lambda path: path.parent.name
-)
-def test_the_table_of_the_paper_is_of_its_preset_as_it_comes(path):
-    spec = make_spec(json.loads(path.read_text()))
-    preset = make_spec({**PRESETS["paper"], "data": spec.data, "pools": spec.pools})
-    assert all(spec.network_for(pool) == preset.network_for(pool) for pool in spec.pools)
-    assert (spec.protocol, spec.encoding) == (preset.protocol, preset.encoding)
+@pytest.mark.parametrize("name", TABLES)
+def test_the_stored_specs_are_those_of_the_rows_that_were_run(name):
+    table = TABLES[name]
+    cells = fill(table, read_records(RESULTS / name).records)
+    begun = {row for (row, _), cell in cells.items() if cell.records}
+    stored = json.loads((RESULTS / name / "specs.json").read_text())
+    assert stored == [spec.as_stored() for spec in table.specs(begun, table.datasets)]
+
+
+def test_the_main_table_is_of_the_default_configuration():
+    for row in TABLES["main"].rows:
+        for dataset in TABLES["main"].datasets:
+            spec = row.spec(dataset)
+            assert spec.network_for(row.pool) == NetworkSettings(pool=row.pool)
+            changed = {"epochs": spec.epochs, "keep": spec.keep}
+            assert spec.training == TrainingSettings(**changed)
+
+
+def test_the_reproduction_is_of_the_preset_of_the_paper():
+    table = TABLES["reproduction"]
+    for row in table.rows:
+        preset = make_spec({"preset": "paper", "pools": [row.pool]})
+        spec = row.spec("DD")
+        same = spec.network_for(row.pool) == preset.network_for(row.pool)
+        assert same == (row.name == row.pool)
+        assert spec.protocol == "paper"
+        if same:
+            assert spec.encoding == preset.encoding
+            assert spec.averaging == 0.0

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from lfds.cli import main
-from lfds.cli.compare import spread
+from lfds.config.comparison import CompareSpec
 from lfds.data.splits import save_splits, stratified_folds
 from lfds.results.store import RECORDS, read_records
 from tests.compare.small import graphs
@@ -17,8 +17,8 @@ def compare(monkeypatch, capsys, tmp_path):
     graphs().save(tmp_path / "rings")
 
     def run(*arguments):
-        told = ["lfds", "compare", "--out", tmp_path / "run", "--root", tmp_path, *arguments]
-        monkeypatch.setattr(sys, "argv", list(map(str, told)))
+        command = ["lfds", "compare", "--out", tmp_path / "run", "--root", tmp_path, *arguments]
+        monkeypatch.setattr(sys, "argv", list(map(str, command)))
         with pytest.raises(SystemExit) as left:
             main()
         return left.value.code, *capsys.readouterr()
@@ -27,7 +27,7 @@ def compare(monkeypatch, capsys, tmp_path):
     return run
 
 
-def test_the_table_ends_on_standard_output_and_the_rest_does_not(compare):
+def test_the_table_goes_to_standard_output_and_progress_does_not(compare):
     code, out, err = compare("--data", "rings", "--pool", "max", "loop", *SMALL)
     assert code == 0
     assert "rule fair" in out
@@ -35,15 +35,15 @@ def test_the_table_ends_on_standard_output_and_the_rest_does_not(compare):
     assert len(err.splitlines()) == 4
     again, same, err = compare("--data", "rings", "--pool", "max", "loop", *SMALL)
     assert (again, same) == (0, out)
-    assert err == "lfds: 4 of 4 folds are there already\n"
+    assert err == "lfds: 4 of 4 folds are already stored\n"
 
 
-def test_as_json_it_is_json(compare):
+def test_json_prints_the_result_as_json(compare):
     _, out, _ = compare("--data", "rings", "--pool", "max", "--json", *SMALL)
     assert json.loads(out)["rules"]["fair"]["cells"][0]["done"] == 2
 
 
-def test_a_file_is_overruled_by_the_options_beside_it(compare, tmp_path):
+def test_options_override_the_file(compare, tmp_path):
     (tmp_path / "run.toml").write_text(
         'data = ["rings"]\npools = ["max"]\nepochs = 50\nfolds = 2\nprotocol = "paper"\n'
     )
@@ -53,45 +53,36 @@ def test_a_file_is_overruled_by_the_options_beside_it(compare, tmp_path):
     assert spec["encoding"]["structure"][0]["kind"] == "rwse"
 
 
-def test_folds_come_from_files_where_they_are_given(compare, tmp_path):
+def test_splits_are_read_from_files(compare, tmp_path):
     save_splits(stratified_folds([0, 1] * 6, folds=3, validation=0.2), "rings_splits.json")
     network = SMALL[2:]
     code, out, _ = compare("--data", "rings", "--pool", "max", "--splits", ".", "--json", *network)
     assert (code, json.loads(out)["spec"]["folds"]) == (0, 3)
     (tmp_path / "run.toml").write_text('splits = "."\n')
     again = compare("--spec", "run.toml", "--data", "rings", "--pool", "max", "--json", *network)
-    assert again == (0, out, "lfds: 3 of 3 folds are there already\n")
+    assert again == (0, out, "lfds: 3 of 3 folds are already stored\n")
     records = read_records(tmp_path / "run").records
     assert {record.settings["splits"] for record in records} == {
         path.stem for path in (tmp_path / "run" / "splits").iterdir()
     }
 
 
-def test_settings_of_the_network_may_be_words(compare):
-    _, out, _ = compare(
-        "--data",
-        "rings",
-        "--pool",
-        "loop",
-        "--json",
-        "--encoding",
-        "auto",
-        *SMALL,
-        "reduction=mass",
-    )
+def test_settings_of_the_network_may_be_text(compare):
+    data = ["--data", "rings", "--pool", "loop", "--encoding", "auto"]
+    _, out, _ = compare("--json", *data, *SMALL, "reduction=mass")
     spec = json.loads(out)["spec"]
     assert spec["options"]["reduction"] == "mass"
     assert spec["encoding"] == "auto"
 
 
-def test_a_cluster_that_does_not_answer_is_said(compare):
+def test_a_cluster_that_does_not_answer_is_refused(compare):
     pytest.importorskip("ray")
     code, _, err = compare("--data", "rings", "--pool", "max", *SMALL, "--ray", "127.0.0.1:1")
     assert code == 2
-    assert "no cluster answers" in err.splitlines()[-1]
+    assert err.splitlines()[-1].startswith("lfds: --ray: no cluster answers at '127.0.0.1:1'")
 
 
-def test_a_failed_fold_ends_in_exit_code_1(compare, monkeypatch):
+def test_a_failed_fold_gives_exit_code_1(compare, monkeypatch):
     from lfds.compare import fold
 
     def broken(*_):
@@ -105,7 +96,7 @@ def test_a_failed_fold_ends_in_exit_code_1(compare, monkeypatch):
     assert "Traceback" not in out + err
 
 
-def test_an_interruption_says_how_to_go_on(compare, monkeypatch):
+def test_an_interruption_says_how_to_resume(compare, monkeypatch):
     from lfds.compare import fold
 
     def interrupted(*_):
@@ -114,44 +105,48 @@ def test_an_interruption_says_how_to_go_on(compare, monkeypatch):
     monkeypatch.setitem(fold.RUNS, "fair", interrupted)
     code, out, err = compare("--data", "rings", "--pool", "max", *SMALL)
     assert (code, out) == (130, "")
-    assert err == "lfds: stopped; the same command goes on from here\n"
+    assert err == "lfds: stopped; the same command resumes the run\n"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--pool", "lop"], "did you mean 'loop'"),
         (["--data", "PROTEIN"], "did you mean PROTEINS"),
         (["--data", "rings", "--pool", "max", "--folds", "7"], "use --folds 6 or fewer"),
-        (["--data", "rings", "--folds", "0"], "folds"),
+        (["--data", "rings", "--folds", "0"], "--folds: Input should be greater"),
+        (["--data", "rings", "--folds", "2", "--validation", "0.01"], "--validation 0.01 of the"),
+        (["--keep", "last", "--protocol", "paper"], "--keep 'last' needs --protocol 'fair'"),
+        (["--decay", "square"], "--decay: Input should be"),
+        (["--weight-decay", "-1"], "--weight-decay: Input should be"),
         (["--encoding", "rwe"], "did you mean 'rwse'"),
-        (["--option", "slots"], "NAME=VALUE"),
+        (["--option", "slots"], "--option: must be NAME=VALUE"),
         (["--option", "slts=4"], "did you mean 'slots'"),
         (["--spec", "nowhere.toml"], "cannot be read"),
-        (["--data", "rings", "--splits", "nowhere"], "needs a folder, or NAME=FILE"),
+        (["--data", "rings", "--splits", "nowhere"], "--splits: must be a folder or NAME=FILE"),
         (["--data", "rings", "--splits", "."], "rings_splits.json is not in . for rings"),
-        (["--data", "rings", "--splits", ".", "--graphs", "8"], "leave out graphs, or splits"),
+        (["--data", "rings", "--splits", ".", "--graphs", "8"], "leave out graphs or splits"),
         (["--preset", "papr"], "did you mean 'paper'"),
         (["--data", "rings", "--option", "width=10000000"], "width: 10000000 makes a network"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
-    compare, arguments, said, tmp_path
+def test_invalid_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
+    compare, arguments, message, tmp_path
 ):
     code, out, err = compare(*arguments)
     assert not (tmp_path / "run").exists()
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert len(err.splitlines()) == 1
 
 
-def test_an_unknown_option_is_answered_with_the_nearest(compare):
+def test_an_unknown_option_gets_the_closest_one(compare):
     code, _, err = compare("--fold", "3")
     assert code == 2
     assert "--folds" in err
 
 
-def test_a_folder_of_another_version_is_left_as_it_is(compare, tmp_path):
+def test_a_folder_of_a_later_version_is_unchanged(compare, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / RECORDS).write_text('{"format": 2}\n')
     code, _, err = compare("--data", "rings", *SMALL)
@@ -160,18 +155,31 @@ def test_a_folder_of_another_version_is_left_as_it_is(compare, tmp_path):
     assert [path.name for path in (tmp_path / "run").iterdir()] == [RECORDS]
 
 
-def test_a_torn_last_line_is_told(compare, tmp_path):
+def test_an_incomplete_last_record_is_reported(compare, tmp_path):
     arguments = ("--data", "rings", "--pool", "max", *SMALL)
     _, whole, _ = compare(*arguments)
     path = tmp_path / "run" / RECORDS
     path.write_bytes(path.read_bytes()[:-9])
     code, out, err = compare(*arguments)
     assert (code, out) == (0, whole)
-    assert "torn" in err
+    assert "the last record was incomplete" in err
 
 
-def test_values_are_spread_over_their_option_and_no_other():
-    assert spread(["--data", "A", "B", "--json", "--pool", "max"]) == [
-        "--data", "A", "--data", "B", "--json", "--pool", "max",
-    ]  # fmt: skip
-    assert spread(["--data=A", "--workers", "2"]) == ["--data=A", "--workers", "2"]
+@pytest.mark.parametrize("field", sorted(set(CompareSpec.model_fields) - {"grid"}))
+def test_every_setting_is_an_option(compare, field):
+    code, out, _ = compare("--help")
+    flag = {"pools": "--pool", "options": "--option"}.get(field, f"--{field.replace('_', '-')}")
+    assert code == 0
+    assert flag in out.split()
+
+
+def test_settings_of_training_reach_the_spec(compare):
+    code, out, _ = compare(
+        *("--data", "rings", "--pool", "max", "--json", *SMALL),
+        *("--decay", "cosine", "--weight-decay", 0.01, "--averaging", 0.5),
+        *("--final-learning-rate", 0.001, "--keep", "last"),
+    )
+    spec = json.loads(out)["spec"]
+    assert code == 0
+    assert (spec["decay"], spec["weight_decay"], spec["averaging"]) == ("cosine", 0.01, 0.5)
+    assert (spec["final_learning_rate"], spec["keep"]) == (0.001, "last")

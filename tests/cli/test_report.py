@@ -4,12 +4,14 @@ import sys
 import pytest
 
 from lfds.cli import main
-from tests.report.runs import records, wish, write
+from tests.report.runs import make_spec, records, write
 
 
 @pytest.fixture
 def report(monkeypatch, capsys, tmp_path):
-    write(tmp_path / "run", records(["max", "loop"], ["ENZYMES", "MUTAG"]), wish(["max", "loop"]))
+    write(
+        tmp_path / "run", records(["max", "loop"], ["ENZYMES", "MUTAG"]), make_spec(["max", "loop"])
+    )
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
@@ -21,7 +23,7 @@ def report(monkeypatch, capsys, tmp_path):
     return run
 
 
-def test_a_page_is_put_into_the_folder_and_told(report, tmp_path):
+def test_page_is_written_to_the_folder_and_its_path_printed(report, tmp_path):
     assert report("run") == (0, "run/report.html\n", "")
     first = (tmp_path / "run" / "report.html").read_bytes()
     assert first.startswith(b"<!doctype html>")
@@ -29,7 +31,7 @@ def test_a_page_is_put_into_the_folder_and_told(report, tmp_path):
     assert (tmp_path / "run" / "report.html").read_bytes() == first
 
 
-def test_a_page_about_a_file_lies_beside_it(report, tmp_path):
+def test_page_about_a_file_is_written_beside_it(report, tmp_path):
     (tmp_path / "fair.jsonl").write_bytes((tmp_path / "run" / "records.jsonl").read_bytes())
     assert report("fair.jsonl") == (0, "fair.html\n", "")
 
@@ -68,21 +70,24 @@ def test_figures_are_written_as_png_and_svg(report, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nowhere"], "nowhere: cannot be read"),
-        (["run", "--format", "htm"], "did you mean 'html'"),
-        (["run", "--rule", "fold-best"], "choose from fair"),
-        (["run", "run"], "name one with -o FILE"),
-        (["broken"], "broken/records.jsonl, line 1: is no record"),
+        (
+            ["run", "--format", "htm"],
+            "invalid --format 'htm'; did you mean 'html'? choose from html, md",
+        ),
+        (["run", "--rule", "fold-best"], "invalid --rule 'fold-best'; choose from fair"),
+        (["run", "run"], "name it with -o FILE"),
+        (["broken"], "broken/records.jsonl, line 1: invalid record"),
         (["empty"], "run lfds compare first"),
         (["run", "-o", "run"], "cannot be written"),
         (["run", "-o", "run/spec.json/x.html"], "cannot be written"),
         (["run", "--format", "md", "--figures", "run/spec.json"], "cannot be written"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
-    report, tmp_path, arguments, said
+def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(
+    report, tmp_path, arguments, message
 ):
     write(tmp_path / "empty", [])
     write(tmp_path / "broken", [])
@@ -90,7 +95,7 @@ def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
     before = sorted(path for path in tmp_path.rglob("*"))
     code, out, err = report(*arguments)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert len(err.splitlines()) == 1
     assert sorted(path for path in tmp_path.rglob("*")) == before
 
@@ -108,7 +113,7 @@ def test_bad_input_is_one_line_and_exit_code_2_and_leaves_no_trace(
     ],
 )
 @pytest.mark.parametrize("form", ["md", "html"])
-def test_what_is_read_is_never_written_over(report, tmp_path, given, out, form):
+def test_inputs_are_never_overwritten(report, tmp_path, given, out, form):
     records_there = tmp_path / "run" / "records.jsonl"
     (tmp_path / "linked").symlink_to(records_there)
     (tmp_path / "packed").mkdir()
@@ -116,8 +121,8 @@ def test_what_is_read_is_never_written_over(report, tmp_path, given, out, form):
     (tmp_path / "records.html").write_bytes(records_there.read_bytes())
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     where = ["-o", out or given, "--figures", "figures"]
-    code, told, err = report(given, "--format", form, *where)
-    assert (code, told) == (2, "")
-    assert "would be lost; name another file with -o" in err
+    code, printed, err = report(given, "--format", form, *where)
+    assert (code, printed) == (2, "")
+    assert "would be overwritten; name another file with -o" in err
     assert len(err.splitlines()) == 1
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before

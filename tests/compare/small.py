@@ -1,11 +1,11 @@
-"""A small dataset, small specs and tasks to try experiments on."""
+"""A small dataset, small specs and tasks for tests of comparisons."""
 
 from functools import cache
 
 import torch
 
-from lfds.compare.datasets import load_sets, make_ready
-from lfds.compare.given_splits import find_splits, follow_folds
+from lfds.compare.datasets import load_datasets, prepare_datasets
+from lfds.compare.given_splits import find_splits, with_given_folds
 from lfds.compare.runner import tasks_of
 from lfds.config.comparison import make_spec
 from lfds.data.graphset import GraphSet
@@ -15,14 +15,14 @@ PER_CLASS = 6
 
 @cache
 def graphs(classes=2, per_class=PER_CLASS):
-    """Rings of 3 and more nodes; the label of the nodes tells the class, mostly."""
+    """Rings of 3 and more nodes; most node labels are the class."""
     generator = torch.Generator().manual_seed(3)
     sizes = [3 + k % 5 for k in range(classes * per_class)]
     edges, labels, start = [], [], 0
     for number, size in enumerate(sizes):
         ring = torch.arange(size)
-        there = torch.stack([ring, (ring + 1) % size]) + start
-        edges.append(torch.cat([there, there.flip(0)], dim=1))
+        forward = torch.stack([ring, (ring + 1) % size]) + start
+        edges.append(torch.cat([forward, forward.flip(0)], dim=1))
         noisy = torch.rand(size, generator=generator) < 0.3
         labels.append(torch.where(noisy, 7, number % classes))
         start += size
@@ -39,26 +39,26 @@ def spec_for(folder, **options):
     path = folder / "rings"
     if not path.exists():
         graphs().save(path)
-    told = {"data": [str(path)], "pools": ["max"], "folds": 2, "epochs": 2, "batch_size": 4}
-    return make_spec(told | {"options": {"width": 8, "head_width": 8, "slots": 4}} | options)
+    small = {"data": [str(path)], "pools": ["max"], "folds": 2, "epochs": 2, "batch_size": 4}
+    return make_spec(small | {"options": {"width": 8, "head_width": 8, "slots": 4}} | options)
 
 
 def tasks_for(folder, **options):
     spec = spec_for(folder, **options)
-    sets = load_sets(spec, folder)
-    given = find_splits(spec, sets)
-    ready = make_ready(spec, sets, folder / "run", given=given)
-    return tasks_of(follow_folds(spec, given), ready)
+    datasets = load_datasets(spec, folder)
+    given = find_splits(spec, datasets)
+    prepared = prepare_datasets(spec, datasets, folder / "run", given=given)
+    return tasks_of(with_given_folds(spec, given), prepared)
 
 
-class Silent:
-    """A watcher that remembers."""
+class RecordingObserver:
+    """An observer that keeps what it is called with."""
 
     def __init__(self):
         self.began, self.steps, self.ended = None, [], []
 
-    def begin(self, tasks, known, torn):
-        self.began = (len(tasks), len(known), torn)
+    def begin(self, tasks, stored, torn):
+        self.began = (len(tasks), len(stored), torn)
 
     def step(self, task, step):
         self.steps.append(step)
@@ -67,8 +67,8 @@ class Silent:
         self.ended.append(record)
 
 
-def timeless(record):
-    """Return a record without what is never the same twice: time and memory."""
+def without_cost(record):
+    """Return a record without time and memory, which differ from run to run."""
     content = record.model_dump()
     if content["outcome"] is not None:
         del content["outcome"]["seconds"], content["outcome"]["peak_memory"]

@@ -41,7 +41,7 @@ def test_the_table_has_poolings_as_rows_and_names_its_rule(capsys):
     assert shown[4].startswith("mean ranks (fair): max 1.50, loop 1.50; critical difference 1.39")
 
 
-def test_what_failed_is_shown_and_takes_its_mean_and_the_ranks_along(capsys):
+def test_a_failed_fold_is_shown_instead_of_mean_and_ranks(capsys):
     print_result(result(("loop", "B")))
     shown = capsys.readouterr().out
     assert "1 of 2 folds failed" in shown
@@ -49,19 +49,19 @@ def test_what_failed_is_shown_and_takes_its_mean_and_the_ranks_along(capsys):
     assert "mean ranks" not in shown
 
 
-def test_as_data_it_is_json_with_every_number_under_its_rule():
+def test_the_json_has_every_number_under_its_rule():
     plain = as_dict(result())
     assert json.loads(json.dumps(plain, allow_nan=False))["rules"].keys() == {"fair"}
     assert plain["rules"]["fair"]["ranks"]["datasets"] == 2
     first, second = plain["rules"]["fair"]["comparisons"]
     assert (first["dataset"], first["first"], first["second"]) == ("A", "max", "loop")
     assert first["difference"] == pytest.approx(-0.25)
-    # The same difference in both folds: a t beyond all bounds, which JSON cannot hold, and no more
-    # said than by two equal signs.
+    # The same difference in both folds: t is infinite, which JSON cannot hold, and p is that of
+    # two equal signs.
     assert (second["t"], second["p"]) == (None, 0.5)
 
 
-def test_no_comparison_with_half_a_run():
+def test_incomplete_rows_are_not_compared():
     broken = result(("loop", "B"))
     assert [found["dataset"] for found in comparisons(broken, broken.tables[0])] == ["A"]
     assert as_dict(broken)["failed"][0]["reason"] == "the loss became nan"

@@ -1,4 +1,4 @@
-"""Real kills: whatever a run was doing, the same command ends in the same table, bit for bit."""
+"""Runs that are killed: the same command then ends in the same table, bit for bit."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from safetensors import safe_open
 
 from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
 from lfds.results.store import TORN, read_records
-from tests.compare.small import timeless
+from tests.compare.small import without_cost
 
 pytestmark = pytest.mark.slow
 
 RUN = "from lfds.cli import main; main()"
-# Writes half of the second record, and is no more.
+# Is killed after half of the second record.
 TORN_RUN = (
     """
 import os, signal
@@ -69,43 +69,43 @@ def kill_when(process, happened):
     assert process.returncode == -signal.SIGKILL
 
 
-def epochs_kept(run):
-    """Return the epochs of each fold that is half done."""
-    kept = []
+def epochs_saved(run):
+    """Return the epochs of each fold that is not complete."""
+    saved = []
     for path in (run / "checkpoints").glob("*.safetensors"):
         with safe_open(path, framework="pt") as file:
-            kept.append(len(json.loads(file.metadata()["progress"])["loss"]))
-    return kept
+            saved.append(len(json.loads(file.metadata()["progress"])["loss"]))
+    return saved
 
 
-def lasting(run):
+def records_of(run):
     return sorted(
-        (timeless(record) for record in read_records(run).records), key=lambda r: r["key"]
+        (without_cost(record) for record in read_records(run).records), key=lambda r: r["key"]
     )
 
 
-def same_as_undisturbed(folder, out, *more):
+def assert_same_as_undisturbed(folder, out, *more):
     table, _ = finish(start(folder, "undisturbed", *more))
     assert out == table
-    assert lasting(folder / "run") == lasting(folder / "undisturbed")
+    assert records_of(folder / "run") == records_of(folder / "undisturbed")
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_killed_in_the_middle_of_folds(folder, workers):
     run = folder / "run"
-    kill_when(start(folder, "run", "--workers", workers), lambda: epochs_kept(run))
-    (*_, epochs) = sorted(epochs_kept(run))
+    kill_when(start(folder, "run", "--workers", workers), lambda: epochs_saved(run))
+    (*_, epochs) = sorted(epochs_saved(run))
     assert 0 < epochs < EPOCHS
     assert len(read_records(run).records) == 0
     kill_when(
         start(folder, "run", "--workers", workers),
-        lambda: read_records(run).records and epochs_kept(run),
+        lambda: read_records(run).records and epochs_saved(run),
     )
     done = read_records(run).records
     out, err = finish(start(folder, "run"))
-    assert f"{len(done)} of 4 folds are there already" in err
+    assert f"{len(done)} of 4 folds are already stored" in err
     assert read_records(run).records[: len(done)] == done
-    same_as_undisturbed(folder, out)
+    assert_same_as_undisturbed(folder, out)
 
 
 def test_killed_in_the_middle_of_the_second_candidate_of_a_grid(folder):
@@ -113,16 +113,16 @@ def test_killed_in_the_middle_of_the_second_candidate_of_a_grid(folder):
     run, grid = folder / "run", ("--spec", "grid.toml")
 
     def in_the_second():
-        return len(epochs_kept(run)) == 2
+        return len(epochs_saved(run)) == 2
 
     kill_when(start(folder, "run", *grid), in_the_second)
-    done, epochs = sorted(epochs_kept(run), reverse=True)
+    done, epochs = sorted(epochs_saved(run), reverse=True)
     assert done == EPOCHS
     assert 0 < epochs < EPOCHS
     assert len(read_records(run).records) == 0
     out, _ = finish(start(folder, "run", *grid))
-    same_as_undisturbed(folder, out, *grid)
-    chosen = {record["outcome"]["candidate"] for record in lasting(run)}
+    assert_same_as_undisturbed(folder, out, *grid)
+    chosen = {record["outcome"]["candidate"] for record in records_of(run)}
     assert chosen != {0}, "the candidates after the kill never mattered"
 
 
@@ -134,9 +134,9 @@ def test_killed_in_the_middle_of_writing(folder):
     assert len(reading.records) == 1
     assert reading.torn
     out, err = finish(start(folder, "run"))
-    assert "torn off while being written" in err
+    assert "the last record was incomplete" in err
     assert (folder / "run" / TORN).read_bytes() == reading.torn + b"\n"
-    same_as_undisturbed(folder, out)
+    assert_same_as_undisturbed(folder, out)
 
 
 def test_workers_end_with_the_process_that_started_them(folder):
@@ -148,7 +148,7 @@ def test_workers_end_with_the_process_that_started_them(folder):
     def working():
         with open(children) as file:
             found[:] = file.read().split()
-        return epochs_kept(run)
+        return epochs_saved(run)
 
     kill_when(process, working)
     assert len(found) >= 2

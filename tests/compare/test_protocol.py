@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lfds.compare import protocol
-from lfds.compare.protocol import FoldContext, choose, fair, paper, split_of
+from lfds.compare.protocol import FoldContext, fair, paper, select, split_of
 from lfds.data.graphset import GraphSet
 from lfds.train import loop as training
 from tests.compare.small import graphs, tasks_for
@@ -15,7 +15,7 @@ def task(tmp_path):
     return tasks_for(tmp_path, validation=0.3)[0]
 
 
-def workshop(tmp_path, name="checkpoint"):
+def context(tmp_path, name="checkpoint"):
     return FoldContext(None, lambda number: tmp_path / f"{name}-{number}", lambda *_: None)
 
 
@@ -33,12 +33,12 @@ def weights_by_fair(task, whole, split, tmp_path, name, monkeypatch):
     found = {}
     assess = protocol.assess
 
-    def keep(task, chosen, test, workshop):
-        found.update({name: value.clone() for name, value in chosen.model.state_dict().items()})
-        return assess(task, chosen, test, workshop)
+    def keep(selected, test, context):
+        found.update({name: value.clone() for name, value in selected.model.state_dict().items()})
+        return assess(selected, test, context)
 
     monkeypatch.setattr(protocol, "assess", keep)
-    outcome = fair(task, whole, split, workshop(tmp_path, name))
+    outcome = fair(task, whole, split, context(tmp_path, name))
     monkeypatch.undo()
     return outcome, found
 
@@ -55,7 +55,7 @@ def test_fair_trains_the_same_weights_whatever_the_test_part_holds(task, tmp_pat
 
 
 @pytest.mark.parametrize("part", ["train", "validation"])
-def test_the_same_garbage_elsewhere_is_noticed(task, tmp_path, monkeypatch, part):
+def test_the_same_garbage_in_another_part_changes_the_curve(task, tmp_path, monkeypatch, part):
     split = split_of(task, graphs())
     wrong = garbage(graphs(), getattr(split, part))
     outcome, _ = weights_by_fair(task, graphs(), split, tmp_path, "a", monkeypatch)
@@ -64,9 +64,7 @@ def test_the_same_garbage_elsewhere_is_noticed(task, tmp_path, monkeypatch, part
 
 
 @pytest.mark.parametrize(("keep", "same"), [("last", True), ("best", False)])
-def test_the_last_epoch_is_kept_whatever_the_validation_part_holds(
-    tmp_path, monkeypatch, keep, same
-):
+def test_keep_last_does_not_depend_on_the_validation_part(tmp_path, monkeypatch, keep, same):
     task = tasks_for(tmp_path, validation=0.3, epochs=8, learning_rate=0.02, keep=keep)[0]
     split = split_of(task, graphs())
     wrong = garbage(graphs(), split.validation)
@@ -77,21 +75,21 @@ def test_the_last_epoch_is_kept_whatever_the_validation_part_holds(
     assert outcome.curve != other.curve
 
 
-def test_of_candidates_that_keep_the_last_epoch_the_better_end_is_chosen(tmp_path, monkeypatch):
+def test_candidates_that_keep_the_last_epoch_are_compared_by_it(tmp_path, monkeypatch):
     grid = {"width": [8, 4]}
     task = tasks_for(tmp_path, validation=0.3, keep="last", grid=grid)[0]
     ends = iter([(0.9, 1.0), (0.2, 1.0), (0.1, 1.0), (0.3, 1.0)])  # the first had the best epoch
     monkeypatch.setattr(training, "evaluate", lambda *_: next(ends))
     split = split_of(task, graphs())
-    chosen = choose(task, graphs()[split.train], graphs()[split.validation], workshop(tmp_path))
-    assert chosen.candidate == 1
+    selected = select(task, graphs()[split.train], graphs()[split.validation], context(tmp_path))
+    assert selected.candidate == 1
 
 
-def test_the_paper_protocol_sees_the_test_part_and_says_so(tmp_path):
+def test_the_paper_protocol_records_test_accuracies_without_training_on_them(tmp_path):
     task = tasks_for(tmp_path, learning_rate=0.02, epochs=8)[0]
     split = split_of(task, graphs())
-    whole = paper(task, graphs(), split, workshop(tmp_path, "a"))
-    wrong = paper(task, garbage(graphs(), split.test), split, workshop(tmp_path, "b"))
+    whole = paper(task, graphs(), split, context(tmp_path, "a"))
+    wrong = paper(task, garbage(graphs(), split.test), split, context(tmp_path, "b"))
     assert whole.curve.test != wrong.curve.test
     assert whole.curve.loss == wrong.curve.loss
     assert len(whole.curve.test) == 8
@@ -101,40 +99,40 @@ def test_the_paper_protocol_sees_the_test_part_and_says_so(tmp_path):
 def test_the_paper_protocol_trains_on_all_that_is_not_tested(task, tmp_path, monkeypatch):
     seen = {}
 
-    def spy(model, train, watched, *rest):
-        seen.update(train=len(train), watched=len(watched))
-        return protocol_training(model, train, watched, *rest)
+    def spy(model, train, validation, *rest):
+        seen.update(train=len(train), validation=len(validation))
+        return protocol_training(model, train, validation, *rest)
 
     protocol_training = protocol.Training
     monkeypatch.setattr(protocol, "Training", spy)
     split = split_of(task, graphs())
-    paper(task, graphs(), split, workshop(tmp_path, "a"))
-    assert seen == {"train": 6, "watched": 6}
-    fair(task, graphs(), split, workshop(tmp_path, "b"))
-    assert seen == {"train": 4, "watched": 2}
+    paper(task, graphs(), split, context(tmp_path, "a"))
+    assert seen == {"train": 6, "validation": 6}
+    fair(task, graphs(), split, context(tmp_path, "b"))
+    assert seen == {"train": 4, "validation": 2}
 
 
-def test_what_is_judged_are_the_weights_of_the_chosen_epoch(task, tmp_path, monkeypatch):
+def test_the_weights_of_the_selected_epoch_are_tested(task, tmp_path, monkeypatch):
     split = split_of(task, graphs())
     falling = iter([(0.9, 1.0), (0.1, 1.0)])  # the first epoch is the best, the last is not
     monkeypatch.setattr(training, "evaluate", lambda *_: next(falling))
-    chosen = choose(task, graphs()[split.train], graphs()[split.validation], workshop(tmp_path))
-    assert chosen.training.progress.best == 0
-    trained_on = chosen.model.state_dict()["base.layers.0.activation.norm.num_batches_tracked"]
+    selected = select(task, graphs()[split.train], graphs()[split.validation], context(tmp_path))
+    assert selected.training.progress.best == 0
+    trained_on = selected.model.state_dict()["base.layers.0.activation.norm.num_batches_tracked"]
     assert trained_on == 1  # one batch of four graphs: the first epoch
-    for name, value in chosen.model.state_dict().items():
-        assert torch.equal(value, chosen.training.best[name])
+    for name, value in selected.model.state_dict().items():
+        assert torch.equal(value, selected.training.best[name])
 
 
-def test_encodings_are_learned_from_the_training_part_alone(task, tmp_path):
+def test_encodings_are_fitted_on_the_training_part_only(task, tmp_path):
     split = split_of(task, graphs())
     strange = garbage(graphs(), split.validation)
-    chosen = choose(task, strange[split.train], strange[split.validation], workshop(tmp_path))
-    # The validation graphs' labels of a thousand and more have got no columns.
-    assert not any("100" in name for name in chosen.encoder.names)
+    selected = select(task, strange[split.train], strange[split.validation], context(tmp_path))
+    # The labels of the validation graphs, 1000 and more, have no columns.
+    assert not any("100" in name for name in selected.encoder.names)
 
 
-def test_every_pooling_and_protocol_gets_the_same_parts(tmp_path):
+def test_every_pooling_and_protocol_has_the_same_splits(tmp_path):
     tasks = tasks_for(tmp_path, pools=["max", "loop"])
     others = tasks_for(tmp_path, pools=["max", "loop"], protocol="paper", epochs=9)
     splits = {split_of(task, graphs()) for task in tasks + others if task.fold.fold == 1}
@@ -143,15 +141,15 @@ def test_every_pooling_and_protocol_gets_the_same_parts(tmp_path):
     assert split_of(again, graphs()) not in splits
 
 
-def test_all_identical_graphs_are_learned_from_and_told_by_chance(task, tmp_path):
+def test_identical_graphs_are_classified_by_chance(task, tmp_path):
     same = GraphSet.from_arrays(
         [2] * 12, [[2 * k for k in range(12)], [2 * k + 1 for k in range(12)]], [0, 1] * 6
     )
-    outcome = fair(task, same, split_of(task, same), workshop(tmp_path))
+    outcome = fair(task, same, split_of(task, same), context(tmp_path))
     assert outcome.accuracy == 0.5
 
 
-def test_a_grid_is_chosen_from_without_a_look_at_the_test_part(tmp_path, monkeypatch):
+def test_selection_from_a_grid_does_not_depend_on_the_test_part(tmp_path, monkeypatch):
     grid = {"learning_rate": [1e-9, 0.05], "slots": [4, 8]}
     task = tasks_for(tmp_path, validation=0.4, epochs=6, final_learning_rate=1e-9, grid=grid)[0]
     assert [(one.training.learning_rate, one.network.slots) for one in task.candidates] == [
@@ -166,13 +164,13 @@ def test_a_grid_is_chosen_from_without_a_look_at_the_test_part(tmp_path, monkeyp
     other, others = weights_by_fair(task, wrong, split, tmp_path, "b", monkeypatch)
     assert (outcome.candidate, outcome.epoch) == (other.candidate, other.epoch)
     assert all(torch.equal(weights[name], others[name]) for name in weights)
-    # The best of all candidates on the validation part, judged one by one.
+    # The best candidate on the validation part, each trained by itself.
     alone = [
         fair(
             task.model_copy(update={"candidates": (one,)}),
             graphs(),
             split,
-            workshop(tmp_path, f"one{number}"),
+            context(tmp_path, f"one{number}"),
         ).curve
         for number, one in enumerate(task.candidates)
     ]

@@ -5,23 +5,25 @@ import pytest
 from lfds.compare import CompareSpec, SpecError, compare, fold
 from lfds.compare.engines.local import Engine
 from lfds.compare.runner import SPEC
+from lfds.config.comparison import make_spec, read_options
+from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY
 from lfds.results.errors import ResultsError
 from lfds.results.record import Failure
 from lfds.results.store import RECORDS, read_records
-from tests.compare.small import Silent, spec_for, timeless
+from tests.compare.small import RecordingObserver, spec_for, without_cost
 
 
 def run(folder, spec, out="run", **how):
-    watcher = Silent()
-    return compare(spec, folder / out, watcher, root=folder, **how), watcher
+    observer = RecordingObserver()
+    return compare(spec, folder / out, observer, root=folder, **how), observer
 
 
-def test_every_fold_is_run_once_and_laid_out(tmp_path):
+def test_every_fold_is_run_once(tmp_path):
     spec = spec_for(tmp_path, pools=["max", "mean"], seeds=2)
-    result, watcher = run(tmp_path, spec)
-    assert watcher.began == (8, 0, 0)
-    assert len(watcher.steps) == 16
-    assert tuple(watcher.ended) == read_records(tmp_path / "run").records
+    result, observer = run(tmp_path, spec)
+    assert observer.began == (8, 0, 0)
+    assert len(observer.steps) == 16
+    assert tuple(observer.ended) == read_records(tmp_path / "run").records
     assert [table.rule for table in result.tables] == ["fair"]
     assert result.tables[0].complete
     assert result.tables[0].cells["max", "rings"].summary.seeds == 2
@@ -35,34 +37,36 @@ def test_the_paper_protocol_has_three_tables(tmp_path):
     assert last <= common <= best
 
 
-def test_what_is_there_is_not_run_again_and_more_is_added(tmp_path):
+def test_stored_folds_are_not_run_again(tmp_path):
     first, _ = run(tmp_path, spec_for(tmp_path))
-    more, watcher = run(tmp_path, spec_for(tmp_path, pools=["max", "mean"]))
-    assert watcher.began == (4, 2, 0)
-    assert len(watcher.ended) == 2
+    more, observer = run(tmp_path, spec_for(tmp_path, pools=["max", "mean"]))
+    assert observer.began == (4, 2, 0)
+    assert len(observer.ended) == 2
     assert more.records[:2] == first.records
 
 
 def test_other_settings_are_another_run_in_the_same_folder(tmp_path):
     run(tmp_path, spec_for(tmp_path))
-    result, watcher = run(tmp_path, spec_for(tmp_path, epochs=3))
-    assert watcher.began == (2, 0, 0)
+    result, observer = run(tmp_path, spec_for(tmp_path, epochs=3))
+    assert observer.began == (2, 0, 0)
     assert all(len(record.outcome.curve.loss) == 3 for record in result.records)
     assert len(read_records(tmp_path / "run").records) == 4
 
 
-def test_fold_one_alone_is_fold_one_of_all(tmp_path):
+def test_a_fold_by_itself_equals_the_fold_of_a_larger_run(tmp_path):
     whole, _ = run(tmp_path, spec_for(tmp_path, pools=["max", "mean"], seeds=2))
     alone, _ = run(tmp_path, spec_for(tmp_path, pools=["mean"], seed=1), out="alone")
-    by_key = {record.key: timeless(record) for record in whole.records}
-    assert all(timeless(record) == by_key[record.key] for record in alone.records)
+    by_key = {record.key: without_cost(record) for record in whole.records}
+    assert all(without_cost(record) == by_key[record.key] for record in alone.records)
 
 
-def test_the_folder_says_what_was_asked_for_last(tmp_path):
+def test_the_folder_holds_the_last_spec_with_its_version(tmp_path):
     for epochs in (1, 2):
         spec = spec_for(tmp_path, epochs=epochs)
         run(tmp_path, spec)
-    assert CompareSpec.model_validate_json((tmp_path / "run" / SPEC).read_bytes()) == spec
+    path = tmp_path / "run" / SPEC
+    assert json.loads(path.read_text())[VERSION_KEY] == SCHEMA_VERSION
+    assert make_spec(read_options(path)) == spec
 
 
 def fail_on_fold_0(monkeypatch):
@@ -76,28 +80,28 @@ def fail_on_fold_0(monkeypatch):
     monkeypatch.setitem(fold.RUNS, "fair", sometimes)
 
 
-def test_a_failed_fold_is_recorded_counted_and_never_averaged_away(tmp_path, monkeypatch):
+def test_a_failed_fold_is_stored_and_leaves_no_mean(tmp_path, monkeypatch):
     fail_on_fold_0(monkeypatch)
     result, _ = run(tmp_path, spec_for(tmp_path))
     assert [record.fold.fold for record in result.failed] == [0]
     assert str(result.tables[0].cells["max", "rings"]) == "1 of 2 folds failed"
     monkeypatch.undo()
-    again, watcher = run(tmp_path, spec_for(tmp_path))
-    assert watcher.ended == []
+    again, observer = run(tmp_path, spec_for(tmp_path))
+    assert observer.ended == []
     assert again.failed == result.failed
-    mended, watcher = run(tmp_path, spec_for(tmp_path), retry=True)
-    assert (len(watcher.ended), mended.failed) == (1, ())
-    assert mended.tables[0].complete
+    repaired, observer = run(tmp_path, spec_for(tmp_path), retry=True)
+    assert (len(observer.ended), repaired.failed) == (1, ())
+    assert repaired.tables[0].complete
 
 
-def test_a_torn_record_is_told_and_its_fold_run_again_to_the_same_bits(tmp_path):
+def test_the_fold_of_a_torn_record_is_run_again_to_the_same_bits(tmp_path):
     whole, _ = run(tmp_path, spec_for(tmp_path))
     path = tmp_path / "run" / RECORDS
     path.write_bytes(path.read_bytes()[:-30])
-    again, watcher = run(tmp_path, spec_for(tmp_path))
-    assert watcher.began[:2] == (2, 1)
-    assert watcher.began[2] > 0
-    assert list(map(timeless, again.records)) == list(map(timeless, whole.records))
+    again, observer = run(tmp_path, spec_for(tmp_path))
+    assert observer.began[:2] == (2, 1)
+    assert observer.began[2] > 0
+    assert list(map(without_cost, again.records)) == list(map(without_cost, whole.records))
     assert again.tables == whole.tables
 
 
@@ -110,20 +114,20 @@ def test_results_of_another_version_are_refused_before_anything_is_run(tmp_path)
         run(tmp_path, spec_for(tmp_path))
 
 
-def test_networks_without_room_are_refused_before_anything_is_written(tmp_path):
-    for told in (
+def test_networks_that_do_not_fit_are_refused_before_anything_is_written(tmp_path):
+    for options in (
         {"options": {"width": 10**7}},
         {"grid": {"width": [8, 10**7]}},
         {"pools": ["max", "loop"], "options": {"slots": 10**12}},
     ):
         with pytest.raises(SpecError, match=r"^(width|slots): 10+ makes .* choose a smaller one$"):
-            run(tmp_path, spec_for(tmp_path, **told))
+            run(tmp_path, spec_for(tmp_path, **options))
         assert not (tmp_path / "run").exists()
 
 
-def test_an_engine_may_run_on_machines_with_more_room(tmp_path):
+def test_an_engine_may_run_networks_that_do_not_fit_here(tmp_path):
     class Elsewhere(Engine):
-        def run(self, tasks, place, on_step, on_end):
+        def run(self, tasks, directory, on_step, on_end):
             for task in tasks:
                 on_end(task, Failure(reason="not here", traceback=""))
 
@@ -132,7 +136,7 @@ def test_an_engine_may_run_on_machines_with_more_room(tmp_path):
     assert [record.failure.reason for record in result.failed] == ["not here"] * 2
 
 
-def test_the_package_offers_what_it_names():
+def test_the_package_exports_its_names_lazily():
     import lfds.compare as package
 
     assert dir(package) == ["CompareSpec", "SpecError", "compare"]

@@ -1,10 +1,13 @@
+import json
+
 import pytest
 from pydantic import ValidationError
 
-from lfds.config.comparison import CompareSpec, make_spec, nearest, read_options
+from lfds.config.comparison import CompareSpec, make_spec, read_options
 from lfds.config.errors import SpecError
+from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY
+from lfds.config.network import NetworkSettings
 from lfds.data.encodings import DeepWalk
-from lfds.nn import NetworkSettings
 
 
 def test_a_spec_is_frozen_and_survives_json():
@@ -15,7 +18,7 @@ def test_a_spec_is_frozen_and_survives_json():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"pools": ["lop"]}, "no pooling is called 'lop'; did you mean 'loop'"),
         ({"pools": ["tgp:nothing"]}, r"^pool (must be tgp: and|'tgp:nothing' needs)"),
@@ -28,10 +31,10 @@ def test_a_spec_is_frozen_and_survives_json():
         ({"grid": {"slts": [3]}}, "no network has the option 'slts'; did you mean 'slots'"),
         ({"grid": {"slots": []}}, "grid.slots"),
         ({"grid": {"epochs": [0]}}, "epochs"),
-        ({"grid": {"slots": [4]}, "protocol": "paper"}, "it needs protocol 'fair'"),
+        ({"grid": {"slots": [4]}, "protocol": "paper"}, "needs protocol='fair'"),
         ({"keep": "first"}, "keep: Input should be 'best' or 'last', not 'first'"),
-        ({"grid": {"keep": ["best", "last"]}}, "name one of them outside of the grid"),
-        ({"keep": "last", "preset": "paper"}, "keep is for protocol 'fair'"),
+        ({"grid": {"keep": ["best", "last"]}}, "set it outside of the grid"),
+        ({"keep": "last", "preset": "paper"}, "keep='last' needs protocol='fair'"),
         ({"protocol": "unfair"}, "protocol: Input should be 'fair' or 'paper', not 'unfair'"),
         ({"folds": 1}, "folds: .* greater than or equal to 2, not 1"),
         ({"epochs": 0}, "epochs: "),
@@ -39,23 +42,26 @@ def test_a_spec_is_frozen_and_survives_json():
         ({"pools": []}, "pools: "),
         ({"pools": ["max", "max"]}, "pools names 'max' twice"),
         ({"data": ["DD", "DD"]}, "data names 'DD' twice"),
-        ({"encoding": {"structure": [{"kind": "nothing"}]}}, "'kind' does not match .* 'rwse'"),
+        (
+            {"encoding": {"structure": [{"kind": "nothing"}]}},
+            "no encoding is called 'nothing'; .* choose from none, .*rwse",
+        ),
         (
             {"encoding": {"structure": [{"kind": "distances", "quantiles": 0}]}},
-            "distances.quantiles: .* greater than 0, not 0",
+            "distances: quantiles: .* greater than 0, not 0",
         ),
         ({"encoding": {"structur": []}}, "no setting is called 'structur'; did you mean"),
         ({"encoding": "rws"}, "encoding.*'auto', not 'rws'"),
         ({"folds": 1, "encoding": {"structure": [{"kind": "rwse", "steps": 0}]}}, "folds: "),
     ],
 )
-def test_what_is_wrong_is_one_line_with_the_way_out(options, said):
-    with pytest.raises(SpecError, match=said) as caught:
+def test_an_invalid_spec_is_refused_in_one_line(options, message):
+    with pytest.raises(SpecError, match=message) as caught:
         make_spec(options)
     assert "\n" not in str(caught.value)
 
 
-def test_the_paper_preset_is_the_papers_and_may_be_overruled():
+def test_options_override_the_paper_preset():
     spec = make_spec({"preset": "paper"})
     assert (spec.network, spec.protocol, spec.folds) == ("paper", "paper", 10)
     assert spec.encoding.structure == (DeepWalk(scale=0.1),)
@@ -65,13 +71,13 @@ def test_the_paper_preset_is_the_papers_and_may_be_overruled():
     assert (fair.network, fair.protocol) == ("paper", "fair")
 
 
-def test_networks_differ_by_what_was_asked_and_nothing_else():
+def test_options_change_the_default_network():
     spec = make_spec({"options": {"slots": 16, "reduction": "mass"}})
     expected = NetworkSettings(pool="loop", slots=16, reduction="mass")
     assert spec.network_for("loop") == expected
 
 
-def test_seeds_follow_the_first():
+def test_seeds_count_from_the_first():
     assert make_spec({"seed": 4, "seeds": 3}).all_seeds == (4, 5, 6)
 
 
@@ -82,26 +88,39 @@ def test_a_toml_file_is_read(tmp_path):
     assert (spec.data, spec.training.epochs, spec.options) == (("DD",), 7, {"slots": 16})
 
 
-def test_what_is_no_toml_is_said(tmp_path):
+def test_invalid_toml_is_refused(tmp_path):
     with pytest.raises(SpecError, match="cannot be read"):
         read_options(tmp_path / "nowhere.toml")
     (tmp_path / "bad.toml").write_text("epochs = ")
-    with pytest.raises(SpecError, match="is no TOML"):
+    with pytest.raises(SpecError, match="invalid TOML"):
         read_options(tmp_path / "bad.toml")
 
 
-def test_a_name_that_is_near_nothing_gets_the_list_alone():
-    assert nearest("zzz", {"max": 1, "loop": 2}) == "choose from max, loop"
+def test_a_stored_spec_is_read_with_and_without_its_version(tmp_path):
+    spec = make_spec({"pools": ["max"], "epochs": 3, "encoding": {"structure": ["rwse"]}})
+    path = tmp_path / "spec.json"
+    stored = spec.as_stored()
+    assert stored[VERSION_KEY] == SCHEMA_VERSION
+    for content in (stored, {**stored, VERSION_KEY: 1}, spec.model_dump(mode="json")):
+        path.write_text(json.dumps(content))
+        assert make_spec(read_options(path)) == spec
 
 
-def test_what_a_run_wrote_down_asks_for_the_same_again(tmp_path):
-    spec = make_spec({"pools": ["max"], "epochs": 3, "encoding": {"structure": []}})
-    (tmp_path / "spec.json").write_text(spec.model_dump_json())
-    assert make_spec(read_options(tmp_path / "spec.json")) == spec
+def test_a_spec_of_a_later_version_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps({VERSION_KEY: SCHEMA_VERSION + 1, "later": 1}))
+    with pytest.raises(
+        SpecError, match=r"spec.json: schema_version is 3, .* update lfds$"
+    ) as caught:
+        read_options(path)
+    assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("content", "said"), [("{", "is no JSON"), ("[1]", "options by name")])
-def test_json_that_is_no_spec_is_one_line(tmp_path, content, said):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "invalid JSON"), ("[1]", "must hold options by name, not a list")],
+)
+def test_invalid_json_is_refused(tmp_path, content, message):
     (tmp_path / "spec.json").write_text(content)
-    with pytest.raises(SpecError, match=said):
+    with pytest.raises(SpecError, match=message):
         read_options(tmp_path / "spec.json")

@@ -1,21 +1,21 @@
 import pytest
 from pydantic import ValidationError
 
-from lfds.nn import NetworkSettings
+from lfds.config.network import NetworkSettings, recorded_network
 
 
-def test_the_paper_to_the_letter():
+def test_the_network_of_the_paper():
     paper = NetworkSettings.paper("loop")
-    told = {
+    expected = {
         "width": 64, "layers": 3, "node_dropout": 0.2, "head_dropout": 0.5, "slots": 64,
         "slot_dropout": 0.4, "blend": True, "reduction": "sum", "anchors": "fixed",
         "normalized_adjacency": False, "clusters": 64, "ratio": 0.5, "sorted_nodes": 30,
     }  # fmt: skip
-    assert {name: getattr(paper, name) for name in told} == told
+    assert {name: getattr(paper, name) for name in expected} == expected
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"pool": "lop"}, "did you mean 'loop'"),
         ({"pool": 3}, "pool must be one of max"),
@@ -31,12 +31,12 @@ def test_the_paper_to_the_letter():
         ({"pool": "loop+image", "slots": 10}, "square number"),
     ],
 )
-def test_what_cannot_be_is_refused(options, words):
-    with pytest.raises(ValidationError, match=words):
+def test_invalid_settings_are_refused(options, message):
+    with pytest.raises(ValidationError, match=message):
         NetworkSettings(**options)
 
 
-def test_settings_do_not_change():
+def test_settings_are_frozen():
     with pytest.raises(ValidationError, match="frozen"):
         NetworkSettings(pool="max").width = 3
 
@@ -45,3 +45,22 @@ def test_structures_of_a_pooling():
     assert NetworkSettings(pool="loop+image").structures == ("loop", "image")
     assert NetworkSettings(pool="loop").structures == ("loop",)
     assert NetworkSettings(pool="max+mean").structures == ()
+
+
+def test_recorded_settings_leave_out_what_was_in_effect_before():
+    before = NetworkSettings(pool="loop", node_norm=False, pooled_layers="last").as_recorded()
+    assert not {"node_norm", "pooled_layers"} & set(before)
+    now = NetworkSettings(pool="loop").as_recorded()
+    assert (now["node_norm"], now["pooled_layers"]) == (True, "all")
+    assert recorded_network(before) == {**before, "node_norm": False, "pooled_layers": "last"}
+    assert recorded_network(now) == now
+
+
+def test_records_of_a_baseline_do_not_depend_on_settings_of_slots():
+    other = NetworkSettings(pool="max", node_norm=False, readout="max", pooled_layers="last")
+    assert NetworkSettings(pool="max").as_recorded() == other.as_recorded()
+    assert NetworkSettings(pool="max").as_recorded()["readout"] == "max"
+
+
+def test_settings_of_something_without_slots_are_not_filled():
+    assert recorded_network({"trees": 100}) == {"trees": 100}

@@ -1,4 +1,4 @@
-"""Small sets of graphs to try things on, by hand and by hypothesis."""
+"""Small sets of graphs for tests, fixed and random."""
 
 import os
 from pathlib import Path
@@ -39,20 +39,20 @@ def graph_sets(draw: st.DrawFn, *, min_nodes: int = 0) -> GraphSet:
             node = st.integers(first, first + size - 1)
             edges += draw(st.lists(st.tuples(node, node), max_size=8))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    known = draw(st.booleans())
+    attributes = draw(st.booleans())
     targets = {
-        "whole": rng.integers(-2, 3, len(sizes)),
+        "integers": rng.integers(-2, 3, len(sizes)),
         "names": rng.choice(["left", "right", "up"], len(sizes)),
-        "amounts": rng.normal(size=len(sizes)),
+        "floats": rng.normal(size=len(sizes)),
         "several": rng.normal(size=(len(sizes), 2)),
     }
     return GraphSet.from_arrays(
         sizes,
         np.array(edges, dtype=np.int64).reshape(-1, 2).T,
         targets[draw(st.sampled_from(sorted(targets)))],
-        attributes=rng.normal(size=(sum(sizes), 2)) if known else None,
+        attributes=rng.normal(size=(sum(sizes), 2)) if attributes else None,
         labels=rng.integers(-3, 9, sum(sizes)) if draw(st.booleans()) else None,
-        edge_attributes=rng.normal(size=(len(edges), 1)) if known else None,
+        edge_attributes=rng.normal(size=(len(edges), 1)) if attributes else None,
         edge_labels=rng.integers(0, 4, len(edges)) if draw(st.booleans()) else None,
         name="drawn",
     )

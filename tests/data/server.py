@@ -1,4 +1,4 @@
-"""A web server on this machine that cuts connections, changes its mind, and remembers."""
+"""A local web server that cuts connections, changes its file, and records requests."""
 
 import threading
 from collections.abc import Iterator
@@ -7,15 +7,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one file at every address but those that begin with /no.
+    """Serves one file at every path except those that begin with /no.
 
     Attributes:
         content: The file.
         version: Its ETag; empty for none.
-        cuts: After how many bytes each of the next answers is cut.
-        errors: Which status each of the next answers has, before any content.
-        tells_length: Whether answers say how long they are.
-        asked: The Range header of each request so far.
+        cuts: Number of bytes after which each of the next responses is cut.
+        errors: Status of each of the next responses.
+        sends_length: Whether responses have a Content-Length.
+        ranges: The Range header of each request so far.
     """
 
     daemon_threads = True
@@ -26,8 +26,8 @@ class Server(ThreadingHTTPServer):
         self.version = '"one"'
         self.cuts: list[int] = []
         self.errors: list[int] = []
-        self.tells_length = True
-        self.asked: list[str | None] = []
+        self.sends_length = True
+        self.ranges: list[str | None] = []
 
     @property
     def url(self) -> str:
@@ -39,7 +39,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         server, wanted = self.server, self.headers.get("Range")
-        server.asked.append(wanted)
+        server.ranges.append(wanted)
         if server.errors or self.path.startswith("/no"):
             self.send_error(server.errors.pop(0) if server.errors else 404)
             return
@@ -51,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return
         body = server.content[start:]
         self.send_response(206 if start else 200)
-        if server.tells_length:
+        if server.sends_length:
             self.send_header("Content-Length", str(len(body)))
         if server.version:
             self.send_header("ETag", server.version)
@@ -59,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body[: server.cuts.pop(0)] if server.cuts else body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager

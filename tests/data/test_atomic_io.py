@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 
 from lfds.data import DataError
-from lfds.data.atomic_io import atomic_write, stepped_aside, whole_folder, whole_text
+from lfds.data.atomic_io import atomic_folder, atomic_text, atomic_write, previous_folder
 
 PART = {"part"}.__contains__
 
 
-def test_a_file_replaces_the_old_one_and_leaves_nothing_else(tmp_path):
+def test_writing_a_file_replaces_it_and_leaves_no_temporary_file(tmp_path):
     path = tmp_path / "deep" / "file.json"
     atomic_write(path, b"old")
     atomic_write(path, b"new")
@@ -23,25 +23,28 @@ def test_a_file_that_cannot_be_written_is_a_data_error(tmp_path):
     with pytest.raises(DataError, match=r"cannot be written \(Not a directory|File exists"):
         atomic_write(tmp_path / "file" / "below", b"")
     below = tmp_path / "file" / "x"
-    with pytest.raises(DataError, match="cannot be written"), whole_folder(below, ours=PART):
+    with (
+        pytest.raises(DataError, match="cannot be written"),
+        atomic_folder(below, replaceable=PART),
+    ):
         pytest.fail("there is no place for it")
 
 
-def test_a_folder_takes_its_place_when_all_went_well(tmp_path):
+def test_a_folder_appears_when_it_is_complete(tmp_path):
     for content in ("old", "new"):
-        with whole_folder(tmp_path / "set", ours=PART) as folder:
+        with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
             (folder / "part").write_text(content)
             assert folder != tmp_path / "set"
     assert (tmp_path / "set" / "part").read_text() == "new"
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
 
 
-def test_a_folder_that_failed_leaves_the_old_one(tmp_path):
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+def test_a_failure_leaves_the_previous_folder(tmp_path):
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     with (
         pytest.raises(DataError, match="cannot be"),
-        whole_folder(tmp_path / "set", ours=PART) as folder,
+        atomic_folder(tmp_path / "set", replaceable=PART) as folder,
     ):
         (folder / "part").rename(tmp_path / "nowhere" / "part")
     assert (tmp_path / "set" / "part").read_text() == "old"
@@ -52,9 +55,9 @@ def _refuse(*_):
     raise OSError(28, "No space left on device")
 
 
-def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_previous_file_and_folder(tmp_path, monkeypatch):
     atomic_write(tmp_path / "file", b"old")
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     replace, left = os.replace, [1]
 
@@ -65,7 +68,7 @@ def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", replace_once)
     with (
         pytest.raises(DataError, match="No space left"),
-        whole_folder(tmp_path / "set", ours=PART) as folder,
+        atomic_folder(tmp_path / "set", replaceable=PART) as folder,
     ):
         (folder / "part").write_text("new")
     monkeypatch.setattr(os, "replace", _refuse)
@@ -77,8 +80,10 @@ def test_a_full_disk_leaves_the_old_and_nothing_else(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, OSError])
-def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeypatch):
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+def test_an_interrupt_between_the_two_renames_leaves_the_previous_folder(
+    ending, tmp_path, monkeypatch
+):
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     replace = os.replace
 
@@ -90,18 +95,18 @@ def test_an_end_between_the_two_renames_leaves_the_old(ending, tmp_path, monkeyp
     monkeypatch.setattr(os, "replace", replaced)
     with (
         pytest.raises((DataError, KeyboardInterrupt)),
-        whole_folder(tmp_path / "set", ours=PART) as folder,
+        atomic_folder(tmp_path / "set", replaceable=PART) as folder,
     ):
         (folder / "part").write_text("new")
     assert (tmp_path / "set" / "part").read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
 
 
-def test_what_cannot_be_put_back_is_kept_and_found(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_restored_is_kept_and_found(tmp_path, monkeypatch):
     path = tmp_path / "set [1]"
-    with whole_folder(path, ours=PART) as folder:
+    with atomic_folder(path, replaceable=PART) as folder:
         (folder / "part").write_text("old")
-    assert stepped_aside(path) is None
+    assert previous_folder(path) is None
     replace, left = os.replace, [1]
 
     def replace_once(source, target):
@@ -110,22 +115,22 @@ def test_what_cannot_be_put_back_is_kept_and_found(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", replace_once)
     with (
-        pytest.raises(DataError, match=r"what was there is now .*old: move it back"),
-        whole_folder(path, ours=PART) as folder,
+        pytest.raises(DataError, match=r"the previous folder was moved to .*old: move it back"),
+        atomic_folder(path, replaceable=PART) as folder,
     ):
         (folder / "part").write_text("new")
-    assert (stepped_aside(path) / "part").read_text() == "old"
-    assert stepped_aside(tmp_path / "set 1") is None
+    assert (previous_folder(path) / "part").read_text() == "old"
+    assert previous_folder(tmp_path / "set 1") is None
 
 
 @pytest.mark.parametrize("behind", ["set", "nowhere"])
-def test_a_link_stays_a_link(behind, tmp_path):
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+def test_a_link_is_not_replaced(behind, tmp_path):
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / behind)
     with (
         pytest.raises(DataError, match=rf"link: is a link, .* write to .*{behind} itself"),
-        whole_folder(tmp_path / "link", ours=PART),
+        atomic_folder(tmp_path / "link", replaceable=PART),
     ):
         pytest.fail("there is no place for it")
     assert (tmp_path / "link").is_symlink()
@@ -141,12 +146,12 @@ def test_a_link_stays_a_link(behind, tmp_path):
         lambda p: p.write_text("years"),
     ],
 )
-def test_what_somebody_else_put_there_is_never_replaced(put, tmp_path):
+def test_other_files_are_never_replaced(put, tmp_path):
     put(tmp_path / "set")
     before = sorted(tmp_path.rglob("*"))
     with (
         pytest.raises(DataError, match=r"set: (holds other files|is a file).*; choose a new"),
-        whole_folder(tmp_path / "set", ours=PART),
+        atomic_folder(tmp_path / "set", replaceable=PART),
     ):
         pytest.fail("there is no place for it")
     assert sorted(tmp_path.rglob("*")) == before
@@ -154,34 +159,37 @@ def test_what_somebody_else_put_there_is_never_replaced(put, tmp_path):
 
 def test_an_empty_folder_is_replaced(tmp_path):
     (tmp_path / "set").mkdir()
-    with whole_folder(tmp_path / "set", ours=PART) as folder:
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("new")
     assert (tmp_path / "set" / "part").read_text() == "new"
 
 
-def test_a_folder_that_cannot_step_aside_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_moved_leaves_no_temporary_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "part").write_text("old")
-    with pytest.raises(DataError, match="cannot be written"), whole_folder(Path(), ours=PART) as f:
+    with (
+        pytest.raises(DataError, match="cannot be written"),
+        atomic_folder(Path(), replaceable=PART) as f,
+    ):
         (f / "part").write_text("new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["part"]
 
 
-def test_a_text_appears_whole_or_not_at_all(tmp_path):
+def test_a_text_file_appears_when_it_is_complete(tmp_path):
     path = tmp_path / "new" / "out.csv"
-    with whole_text(path) as file:
+    with atomic_text(path) as file:
         file.write("a\n")
         assert not path.exists()
     assert path.read_text() == "a\n"
-    with pytest.raises(UnicodeEncodeError), whole_text(path) as file:
+    with pytest.raises(UnicodeEncodeError), atomic_text(path) as file:
         print("half", "\ud800", file=file)
     assert path.read_text() == "a\n"
     assert [entry.name for entry in path.parent.iterdir()] == ["out.csv"]
 
 
-def test_a_text_that_cannot_be_written_says_so(tmp_path):
-    with pytest.raises(DataError, match="is a folder, where a file"), whole_text(tmp_path):
+def test_a_text_file_that_cannot_be_written_is_a_data_error(tmp_path):
+    with pytest.raises(DataError, match="is a folder, where a file"), atomic_text(tmp_path):
         pass
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be written"), whole_text(tmp_path / "file" / "x"):
+    with pytest.raises(DataError, match="cannot be written"), atomic_text(tmp_path / "file" / "x"):
         pass

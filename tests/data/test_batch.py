@@ -10,7 +10,7 @@ from tests.data.graphs import edge_list, graph_sets, three_graphs
 
 
 @given(data=st.data(), graphs=graph_sets())
-def test_a_batch_is_its_graphs_renumbered_one_after_another(data, graphs):
+def test_a_batch_is_its_graphs_concatenated_and_renumbered(data, graphs):
     chosen = data.draw(st.lists(st.integers(0, len(graphs) - 1), max_size=5))
     batch = graphs.batch(chosen)
     pairs, first = [], 0
@@ -25,7 +25,7 @@ def test_a_batch_is_its_graphs_renumbered_one_after_another(data, graphs):
     assert_close(batch.edge_labels, graphs[chosen].edge_labels)
 
 
-def test_forgetting_to_renumber_would_be_seen():
+def test_missing_renumbering_is_detected():
     graphs = three_graphs()
     batch = graphs.batch([2, 0])
     not_renumbered = torch.cat([graphs[2].edge_dst, graphs[0].edge_dst])
@@ -34,7 +34,7 @@ def test_forgetting_to_renumber_would_be_seen():
 
 @given(graphs=graph_sets(min_nodes=1))
 @settings(max_examples=30)
-def test_a_batch_is_what_pyg_makes_of_the_same_graphs(graphs):
+def test_a_batch_equals_that_of_pyg(graphs):
     theirs = next(iter(DataLoader(graphs.to_pyg(), batch_size=len(graphs))))
     ours = graphs.batch(slice(None))
     assert_close(ours.edge_index, theirs.edge_index)
@@ -43,14 +43,14 @@ def test_a_batch_is_what_pyg_makes_of_the_same_graphs(graphs):
     assert_close(ours.y, theirs.y)
 
 
-def test_a_batch_of_nothing_is_empty():
+def test_a_batch_of_no_graphs_is_empty():
     batch = three_graphs().batch([])
     assert len(batch) == 0
     assert batch.x.shape == (0, 2)
     assert batch.edge_dst.dtype == torch.int64
 
 
-def test_a_batch_moves_with_all_it_has():
+def test_all_tensors_of_a_batch_move_to_a_device():
     batch = three_graphs().batch([0, 2])
     assert batch.to("cpu") is batch
     moved = batch.to("meta")

@@ -3,35 +3,35 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lfds.data.concat import join
+from lfds.data.concat import concat
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from tests.estimator.small import graphs
 
 
 @given(st.lists(st.lists(st.integers(0, 23), min_size=1, max_size=5), min_size=1, max_size=6))
-def test_parts_laid_end_to_end_are_the_choice_of_all_of_them(choices):
-    parts = join([graphs()[choice] for choice in choices])
+def test_concatenated_selections_equal_one_selection(choices):
+    parts = concat([graphs()[choice] for choice in choices])
     assert parts.equals(graphs()[[one for choice in choices for one in choice]])
     assert parts.x is parts.attributes
 
 
-def test_features_apart_from_attributes_stay_apart():
+def test_features_other_than_attributes_are_kept():
     own = graphs().with_features(torch.arange(graphs().num_nodes)[:, None].float())
-    assert torch.equal(join([own[:3], own[3:]]).x, own.x)
+    assert torch.equal(concat([own[:3], own[3:]]).x, own.x)
 
 
-def test_values_of_labels_are_those_of_all():
+def test_label_values_are_those_of_all_sets():
     one = GraphSet.from_arrays([1], [[], []], [0], labels=[5])
     two = GraphSet.from_arrays([1], [[], []], [0], labels=[2])
-    assert join([one, two]).label_values == ((2, 5),)
+    assert concat([one, two]).label_values == ((2, 5),)
 
 
-def test_sets_of_different_kinds_are_not_joined():
+def test_sets_with_other_columns_or_targets_are_not_concatenated():
     one = GraphSet.from_arrays([1], [[], []], [0], attributes=[[1.0]])
-    with pytest.raises(DataError, match="set 1: x needs 1 columns as in the first, not 2"):
-        join([one, GraphSet.from_arrays([1], [[], []], [0], attributes=[[1.0, 2.0]])])
-    with pytest.raises(DataError, match="set 1: needs the targets of the first"):
-        join([one, GraphSet.from_arrays([1], [[], []], [1.5], attributes=[[1.0]])])
+    with pytest.raises(DataError, match="set 1: x needs 1 columns as in the first set, not 2"):
+        concat([one, GraphSet.from_arrays([1], [[], []], [0], attributes=[[1.0, 2.0]])])
+    with pytest.raises(DataError, match="set 1: needs the same targets as the first set"):
+        concat([one, GraphSet.from_arrays([1], [[], []], [1.5], attributes=[[1.0]])])
     with pytest.raises(DataError, match="at least one set"):
-        join([])
+        concat([])

@@ -6,18 +6,18 @@ from torch.testing import assert_close
 
 import lfds
 from lfds.data import DataError
-from lfds.data.concat import join
+from lfds.data.concat import concat
 from tests.data.graphs import edge_list, graph_sets, three_graphs
 
 
-def test_it_says_what_it_holds():
+def test_repr_shows_counts():
     assert repr(three_graphs()) == (
         "GraphSet('three', graphs=3, nodes=5, edges=7, features=2, attributes=2, "
         "labels=1, classes=2)"
     )
 
 
-def test_classes_are_positions_of_original_names():
+def test_y_holds_indices_of_classes():
     graphs = three_graphs()
     assert graphs.classes == (-1, 1)
     assert graphs.y.tolist() == [0, 1, 1]
@@ -33,14 +33,14 @@ def test_rows_hold_the_senders_of_each_receiver():
 
 
 @given(data=st.data(), graphs=graph_sets())
-def test_choosing_twice_is_choosing_once(data, graphs):
+def test_selecting_twice_is_selecting_once(data, graphs):
     some = data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1, max_size=5))
     again = data.draw(st.lists(st.integers(0, len(some) - 1), max_size=5))
     assert graphs[some][again].equals(graphs[[some[number] for number in again]])
 
 
 @given(graphs=graph_sets())
-def test_all_of_it_is_itself_by_slice_number_and_mask(graphs):
+def test_selecting_all_graphs_returns_an_equal_set(graphs):
     everyone = torch.arange(len(graphs))
     assert graphs[:].equals(graphs)
     assert graphs[everyone].equals(graphs)
@@ -48,7 +48,7 @@ def test_all_of_it_is_itself_by_slice_number_and_mask(graphs):
 
 
 @given(graphs=graph_sets())
-def test_single_graphs_keep_their_edges(graphs):
+def test_a_selected_graph_keeps_its_edges(graphs):
     assert [edge_list(graph)[0] for graph in graphs] == edge_list(graphs)
 
 
@@ -60,11 +60,11 @@ def test_a_slice_shares_memory():
     assert chosen.x is chosen.attributes
 
 
-def test_classes_stay_though_no_graph_has_them():
+def test_a_selection_keeps_all_classes():
     assert three_graphs()[:1].num_classes == 2
 
 
-def test_features_are_put_beside_the_attributes():
+def test_with_features_keeps_the_attributes():
     graphs = three_graphs()
     seen = graphs.with_features(torch.ones(5, 3, dtype=torch.float64))
     assert seen.x.dtype == torch.float32
@@ -85,7 +85,7 @@ def test_features_are_finite_in_single_precision():
         three_graphs().with_features(wide)
 
 
-def test_equality_sees_every_part():
+def test_equality_compares_every_field():
     graphs = three_graphs()
     assert graphs.equals(three_graphs())
     assert not graphs.equals(graphs.with_features(torch.zeros(5, 0)))
@@ -93,7 +93,7 @@ def test_equality_sees_every_part():
     assert not graphs.equals(graphs[:2])
 
 
-def test_the_package_offers_it_by_name():
+def test_the_package_exports_names_lazily():
     assert lfds.GraphSet is lfds.data.GraphSet
     assert callable(lfds.load_dataset)
     with pytest.raises(AttributeError, match="it offers"):
@@ -101,7 +101,7 @@ def test_the_package_offers_it_by_name():
     assert "GraphSet" in dir(lfds.data)
 
 
-def test_coordinates_go_where_their_nodes_go_and_no_network_sees_them():
+def test_coordinates_are_selected_but_not_part_of_batches():
     graphs = lfds.GraphSet.from_arrays([2, 3], [[], []], coordinates=torch.arange(15.0).view(5, 3))
     assert graphs[1].coordinates.tolist() == [[6, 7, 8], [9, 10, 11], [12, 13, 14]]
     assert graphs[[1, 0]].coordinates[:, 0].tolist() == [6, 9, 12, 0, 3]
@@ -112,8 +112,20 @@ def test_coordinates_go_where_their_nodes_go_and_no_network_sees_them():
         lfds.GraphSet.from_arrays([5], [[], []], coordinates=[[0.0, 1.0]])
 
 
-def test_coordinates_are_joined_where_all_sets_have_them():
+def test_coordinates_are_concatenated_if_all_sets_have_them():
     flat = lfds.GraphSet.from_arrays([2], [[], []], coordinates=[[0, 1], [2, 3]])
     none = lfds.GraphSet.from_arrays([1], [[], []])
-    assert join([flat, flat]).coordinates.tolist() == 2 * [[0, 1], [2, 3]]
-    assert join([flat, none]).coordinates.shape == (3, 0)
+    assert concat([flat, flat]).coordinates.tolist() == 2 * [[0, 1], [2, 3]]
+    assert concat([flat, none]).coordinates.shape == (3, 0)
+
+
+@given(graphs=graph_sets())
+def test_the_edge_index_is_numbered_over_the_whole_set(graphs):
+    first = graphs.ptr.tolist()
+    pairs = [
+        [first[graph] + sender, first[graph] + receiver]
+        for graph, edges in enumerate(edge_list(graphs))
+        for sender, receiver in edges
+    ]
+    assert graphs.edge_index.T.tolist() == pairs
+    assert graphs.edge_index.T.tolist() == graphs.batch(slice(None)).edge_index.T.tolist()

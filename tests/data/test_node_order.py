@@ -6,26 +6,24 @@ import torch
 from hypothesis import given
 
 from lfds.data import GraphSet
-from lfds.data.node_order import shuffled_within_graphs, with_shuffled_nodes
+from lfds.data.node_order import node_permutation, shuffle_nodes
 from tests.data.graphs import edge_list, graph_sets
 
 
-def test_nodes_stay_in_their_graph_and_move_inside():
+def test_nodes_are_permuted_inside_their_graph():
     ptr = np.array([0, 50, 50, 51, 120])
-    old_at, new_of = shuffled_within_graphs(ptr, 0, "name")
+    old_of_new, new_of_old = node_permutation(ptr, 0, "name")
     for first, last in pairwise(ptr):
-        assert sorted(old_at[first:last]) == list(range(first, last))
-    assert (old_at[new_of] == np.arange(120)).all()
-    assert (old_at != np.arange(120)).sum() > 100
+        assert sorted(old_of_new[first:last]) == list(range(first, last))
+    assert (old_of_new[new_of_old] == np.arange(120)).all()
+    assert (old_of_new != np.arange(120)).sum() > 100
 
 
-def test_each_name_and_each_seed_has_its_order():
+def test_the_order_depends_on_name_and_seed():
     ptr = np.array([0, 40])
-    orders = {
-        tuple(shuffled_within_graphs(ptr, seed, name)[0]) for seed in (0, 1) for name in ("a", "b")
-    }
+    orders = {tuple(node_permutation(ptr, seed, name)[0]) for seed in (0, 1) for name in ("a", "b")}
     assert len(orders) == 4
-    again = shuffled_within_graphs(ptr, 0, "a")[0], shuffled_within_graphs(ptr, 0, "a")[0]
+    again = node_permutation(ptr, 0, "a")[0], node_permutation(ptr, 0, "a")[0]
     assert (again[0] == again[1]).all()
 
 
@@ -33,18 +31,18 @@ def as_networkx(graphs, number):
     first, last = int(graphs.ptr[number]), int(graphs.ptr[number + 1])
     graph = networkx.DiGraph()
     for node in range(first, last):
-        known = torch.cat([graphs.labels[node], graphs.attributes[node]]).tolist()
-        graph.add_node(node - first, known=known)
+        features = torch.cat([graphs.labels[node], graphs.attributes[node]]).tolist()
+        graph.add_node(node - first, features=features)
     of_edges = torch.cat([graphs.edge_labels, graphs.edge_attributes], dim=1)
     start = int(graphs.edge_ptr[first])
     for place, (sender, receiver) in enumerate(edge_list(graphs)[number]):
-        graph.add_edge(sender, receiver, known=of_edges[start + place].tolist())
+        graph.add_edge(sender, receiver, features=of_edges[start + place].tolist())
     return graph
 
 
 @given(graphs=graph_sets())
-def test_shuffled_graphs_are_the_same_graphs_with_all_that_is_known(graphs):
-    shuffled = with_shuffled_nodes(graphs, 3)
+def test_shuffled_graphs_are_isomorphic_with_labels_and_attributes(graphs):
+    shuffled = shuffle_nodes(graphs, 3)
     assert shuffled.provenance["node_order_seed"] == 3
     for number in range(len(graphs)):
         assert networkx.is_isomorphic(
@@ -58,5 +56,5 @@ def test_shuffled_graphs_are_the_same_graphs_with_all_that_is_known(graphs):
 def test_coordinates_stay_with_their_nodes():
     places = np.arange(10.0)[:, None]
     graphs = GraphSet.from_arrays([4, 6], [[], []], attributes=places, coordinates=places)
-    shuffled = with_shuffled_nodes(graphs, 0)
+    shuffled = shuffle_nodes(graphs, 0)
     assert shuffled.coordinates.tolist() == shuffled.attributes.tolist() != places.tolist()

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lfds.data import DataError
-from lfds.data.splits import Split, check_splits, read_splits, save_splits, stratified_folds
+from lfds.data.splits import (
+    Split,
+    check_splits,
+    read_splits,
+    save_splits,
+    stratified_folds,
+    stratified_sample,
+)
 from tests.data.graphs import SHARED, needs_shared
 
 labels = st.lists(st.integers(0, 3), min_size=4, max_size=60)
@@ -17,7 +24,7 @@ labels = st.lists(st.integers(0, 3), min_size=4, max_size=60)
 @given(
     y=labels, folds=st.integers(2, 4), seed=st.integers(0, 9), share=st.sampled_from([0, 0.1, 0.4])
 )
-def test_folds_are_disjoint_complete_and_even(y, folds, seed, share):
+def test_folds_are_disjoint_complete_and_stratified(y, folds, seed, share):
     try:
         splits = stratified_folds(y, folds=folds, seed=seed, validation=share)
     except DataError:  # only where the share is of too few graphs to be one
@@ -37,14 +44,14 @@ def test_folds_are_disjoint_complete_and_even(y, folds, seed, share):
     assert max(sizes) - min(sizes) <= 1
 
 
-def test_the_even_law_catches_folds_that_ignore_the_classes():
+def test_unstratified_folds_are_detected():
     y = [0] * 20 + [1] * 20
     in_order = [tuple(range(20)), tuple(range(20, 40))]
     counts = [sum(y[graph] == 0 for graph in test) for test in in_order]
     assert max(counts) - min(counts) > 1
 
 
-def test_folds_depend_on_the_seed_and_on_nothing_else():
+def test_folds_depend_on_the_seed_only():
     y = np.arange(90) % 3
     assert stratified_folds(y) == stratified_folds(y.tolist())
     assert stratified_folds(y, seed=1) != stratified_folds(y, seed=0)
@@ -64,12 +71,12 @@ def test_folds_depend_on_the_seed_and_on_nothing_else():
         ({"y": [0, 1] * 2, "folds": 2, "validation": 0.9}, "validation: .* leaves train empty"),
     ],
 )
-def test_what_cannot_be_split_is_named(arguments, message):
+def test_invalid_arguments_of_folds_are_named(arguments, message):
     with pytest.raises(DataError, match=message):
         stratified_folds(**arguments)
 
 
-def test_splits_read_back(tmp_path):
+def test_saved_splits_are_read_equal(tmp_path):
     splits = stratified_folds(np.arange(50) % 2, folds=5)
     save_splits(splits, tmp_path / "splits.json")
     assert read_splits(tmp_path / "splits.json", 50) == splits
@@ -80,7 +87,7 @@ def test_splits_read_back(tmp_path):
 @pytest.mark.parametrize(
     ("name", "graphs"), [("DD", 1178), ("ENZYMES", 600), ("PROTEINS_full", 1113)]
 )
-def test_the_fair_splits_read_as_they_are(name, graphs):
+def test_published_splits_are_read(name, graphs):
     splits = read_splits(SHARED / "splits" / "fair" / f"{name}_splits.json", graphs)
     assert len(splits) == 10
     assert sum(len(split.test) for split in splits) == graphs
@@ -95,22 +102,22 @@ GOOD = (Split((0, 1), (2,), (3, 4)), Split((3,), (4,), (0, 1, 2)))
         ((Split((0, 1), (2, 3), (3, 4)), GOOD[1]), 5, "fold 0 holds graph 3 more than once"),
         ((Split((0,), (2,), (3, 4)), GOOD[1]), 5, "fold 0 leaves out graph 1"),
         (GOOD, 6, "fold 0 leaves out graph 5"),
-        (GOOD, 4, "fold 0 names graph 4 of a set of 4"),
+        (GOOD, 4, "fold 0 names graph 4, but the graphs are 0 to 3"),
         ((GOOD[0], GOOD[0]), 5, "the test parts together leaves out graph 0"),
         ((*GOOD, GOOD[0]), 5, "the test parts together holds graph 3 more than once"),
         ((Split((0, 1), (2,), (3, -4)), GOOD[1]), 5, "fold 0 names graph -4"),
     ],
 )
-def test_every_broken_rule_is_found_on_reading(splits, graphs, message, tmp_path):
+def test_invalid_splits_are_errors_on_reading(splits, graphs, message, tmp_path):
     save_splits(splits, tmp_path / "splits.json")
     with pytest.raises(DataError, match=message):
         read_splits(tmp_path / "splits.json", graphs)
 
 
-def test_what_was_laid_out_otherwise_is_read_without_a_proof(tmp_path):
+def test_incomplete_splits_are_read_without_check(tmp_path):
     holes = (Split((0,), (1,), (8, 9)),)
     save_splits(holes, tmp_path / "splits.json")
-    assert read_splits(tmp_path / "splits.json", prove=False) == holes
+    assert read_splits(tmp_path / "splits.json", check=False) == holes
     with pytest.raises(DataError, match="leaves out graph 2"):
         read_splits(tmp_path / "splits.json")
 
@@ -130,14 +137,14 @@ def test_what_was_laid_out_otherwise_is_read_without_a_proof(tmp_path):
         ([{"test": [0], "model_selection": [7]}], '"train" as a list'),
     ],
 )
-def test_other_json_is_refused(entries, message, tmp_path):
+def test_other_json_is_an_error(entries, message, tmp_path):
     (tmp_path / "splits.json").write_text(json.dumps(entries))
     with pytest.raises(DataError, match=message):
         read_splits(tmp_path / "splits.json")
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff\x00", b""])
-def test_what_is_no_json_is_refused(content, tmp_path):
+def test_invalid_json_is_an_error(content, tmp_path):
     (tmp_path / "splits.json").write_bytes(content)
     with pytest.raises(DataError, match=r"splits\.json: cannot be read as JSON"):
         read_splits(tmp_path / "splits.json")
@@ -145,15 +152,24 @@ def test_what_is_no_json_is_refused(content, tmp_path):
         read_splits(tmp_path / "nowhere.json")
 
 
-def test_splits_do_not_wait_for_torch():
+def test_splits_do_not_import_torch():
     code = "import sys, lfds.data.splits; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("graphs", [None, 10**15])
-def test_a_number_beyond_memory_is_refused_not_counted_to(graphs, tmp_path):
+def test_a_huge_index_is_an_error_without_using_memory(graphs, tmp_path):
     far = 10**15 - 1
     parts = {"test": [far], "model_selection": [{"train": [0], "validation": []}]}
     (tmp_path / "s.json").write_text(json.dumps([parts]))
-    with pytest.raises(DataError, match="fold 0 leaves out graph 1; every graph needs a place"):
+    with pytest.raises(DataError, match="leaves out graph 1; every graph must be in one part"):
         read_splits(tmp_path / "s.json", graphs)
+
+
+def test_a_stratified_sample_has_each_class_in_proportion():
+    classes = np.array([0] * 60 + [1] * 30 + [2] * 10)
+    sample = stratified_sample(classes, 20, seed=3)
+    assert np.bincount(classes[sample]).tolist() == [12, 6, 2]
+    assert len(set(sample.tolist())) == 20
+    assert sample.tolist() == stratified_sample(classes, 20, seed=3).tolist()
+    assert sorted(sample.tolist()) != sorted(stratified_sample(classes, 20, seed=4).tolist())

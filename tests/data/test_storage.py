@@ -16,7 +16,7 @@ from tests.data.graphs import graph_sets, three_graphs
 
 @given(graphs=graph_sets(), mmap=st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
-def test_what_was_saved_loads_equal(graphs, mmap, tmp_path):
+def test_a_loaded_set_equals_the_saved_one(graphs, mmap, tmp_path):
     graphs.save(tmp_path / "set")
     loaded = GraphSet.load(tmp_path / "set", mmap=mmap)
     assert loaded.equals(graphs)
@@ -25,7 +25,7 @@ def test_what_was_saved_loads_equal(graphs, mmap, tmp_path):
     assert loaded.batch([0]).edge_dst.tolist() == graphs.batch([0]).edge_dst.tolist()
 
 
-def test_saving_again_replaces_and_leaves_nothing_else(tmp_path):
+def test_saving_again_replaces_the_set(tmp_path):
     three_graphs().save(tmp_path / "set")
     three_graphs()[:1].save(tmp_path / "set")
     assert len(GraphSet.load(tmp_path / "set")) == 1
@@ -35,7 +35,7 @@ def test_saving_again_replaces_and_leaves_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize("write", [GraphSet.save, GraphSet.to_tu])
-def test_a_folder_with_other_files_is_left_alone(write, tmp_path):
+def test_a_folder_with_other_files_is_not_replaced(write, tmp_path):
     (tmp_path / "thesis.tex").write_text("years")
     with pytest.raises(DataError, match=r"holds other files, such as 'thesis\.tex'"):
         write(three_graphs(), tmp_path)
@@ -46,18 +46,18 @@ def test_a_folder_with_other_files_is_left_alone(write, tmp_path):
 
 @pytest.mark.parametrize("name", ["graphs.json", "graphs.safetensors"])
 @pytest.mark.parametrize("content", ['{"nodes": 5}', "[1]", "no JSON", ""])
-def test_files_that_are_only_called_like_ours_are_left_alone(name, content, tmp_path):
+def test_other_files_with_our_names_are_not_replaced(name, content, tmp_path):
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / name).write_text(content)
-    said = r"set: holds no set of graphs of lfds, for it has no graphs\.json that says so"
-    with pytest.raises(DataError, match=said) as caught:
+    message = r"set: is not a saved set of graphs \(no valid graphs\.json\)"
+    with pytest.raises(DataError, match=message) as caught:
         three_graphs().save(tmp_path / "set")
     assert "\n" not in str(caught.value)
     assert (tmp_path / "set" / name).read_text() == content
     assert [entry.name for entry in tmp_path.rglob("*")] == ["set", name]
 
 
-def test_an_empty_folder_and_half_a_set_of_ours_are_written_to(tmp_path):
+def test_an_empty_folder_and_an_incomplete_set_are_replaced(tmp_path):
     (tmp_path / "set").mkdir()
     three_graphs().save(tmp_path / "set")
     (tmp_path / "set" / "graphs.safetensors").unlink()
@@ -78,7 +78,7 @@ def test_a_full_disk_is_a_data_error_and_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_features_of_their_own_are_saved_too(tmp_path):
+def test_features_other_than_attributes_are_saved(tmp_path):
     graphs = three_graphs().with_features(torch.rand(5, 3))
     graphs.save(tmp_path / "set")
     assert GraphSet.load(tmp_path / "set").equals(graphs)
@@ -112,19 +112,19 @@ def _break_tensor(folder, name, change):
     ("name", "change", "message"),
     [
         ("ptr", lambda t: t.flip(0), "ptr needs to run from 0 to 5"),
-        ("ptr", lambda t: torch.tensor([0, 4, 3, 5]), "ptr needs to rise"),
+        ("ptr", lambda t: torch.tensor([0, 4, 3, 5]), "ptr must not decrease"),
         ("ptr", lambda t: t[:0], "ptr needs to run"),
         ("ptr", lambda t: t.float(), "ptr needs torch.int64"),
         ("edge_dst", lambda t: t + 1, "names node"),
         ("edge_dst", lambda t: t - 1, "names node -1 of graph 0, which has 3 nodes"),
         ("edge_dst", lambda t: t.long(), "edge_dst needs torch.int32"),
         ("labels", lambda t: t[:-1], "labels needs 5 rows, not 4"),
-        ("y", lambda t: t + 5, "positions from 0 to 1"),
-        ("y", lambda t: t.float(), "y as one row of int64"),
+        ("y", lambda t: t + 5, "indices of classes from 0 to 1"),
+        ("y", lambda t: t.float(), "y needs int64 of one dimension"),
         ("y", lambda t: None, "lacks y"),
     ],
 )
-def test_a_saved_set_that_cannot_be_true_is_refused(tmp_path, name, change, message):
+def test_invalid_tensors_of_a_saved_set_are_an_error(tmp_path, name, change, message):
     three_graphs().save(tmp_path / "set")
     _break_tensor(tmp_path / "set", name, change)
     with pytest.raises(DataError, match=message):
@@ -136,16 +136,19 @@ def test_a_saved_set_that_cannot_be_true_is_refused(tmp_path, name, change, mess
     [
         (lambda s: s.update(format="other"), "is not a saved set"),
         (lambda s: s.update(classes="ab"), '"classes" needs a list'),
-        (lambda s: s.update(classes=[]), "targets need float32"),
+        (lambda s: s.update(classes=[]), "y needs float32"),
         (lambda s: s.update(label_values=3), '"label_values" needs'),
         (lambda s: s.update(label_values=[]), "one entry for each column"),
         (lambda s: s.update(name=3), 'needs a "name"'),
         (lambda s: s.update(classes=[1, 1]), "classes need different names"),
-        (lambda s: s.update(label_values=[[5, 5, 9]]), "label_values needs rising whole numbers"),
-        (lambda s: s.update(label_values=[["a"]]), "label_values needs rising whole numbers"),
+        (
+            lambda s: s.update(label_values=[[5, 5, 9]]),
+            "label_values needs increasing",
+        ),
+        (lambda s: s.update(label_values=[["a"]]), "label_values needs increasing"),
     ],
 )
-def test_settings_that_cannot_be_true_are_refused(tmp_path, change, message):
+def test_invalid_settings_of_a_saved_set_are_an_error(tmp_path, change, message):
     three_graphs().save(tmp_path / "set")
     _break_json(tmp_path / "set", change)
     with pytest.raises(DataError, match=message):
@@ -155,7 +158,7 @@ def test_settings_that_cannot_be_true_are_refused(tmp_path, change, message):
 @given(position=st.floats(0, 1), junk=st.binary(min_size=1, max_size=8), cut=st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @pytest.mark.parametrize("file", ["graphs.json", "graphs.safetensors"])
-def test_junk_in_a_saved_set_is_a_data_error_or_harmless(tmp_path, file, position, junk, cut):
+def test_damage_in_a_saved_set_is_a_data_error_or_harmless(tmp_path, file, position, junk, cut):
     folder = tmp_path / "set"
     if not folder.exists():
         three_graphs().save(tmp_path / "good")
@@ -170,12 +173,12 @@ def test_junk_in_a_saved_set_is_a_data_error_or_harmless(tmp_path, file, positio
         GraphSet.load(folder, mmap=False).batch(slice(None))
 
 
-def test_what_is_read_at_once_is_finite(tmp_path):
+def test_a_set_read_at_once_must_be_finite(tmp_path):
     three_graphs().save(tmp_path / "set")
     _break_tensor(
         tmp_path / "set", "attributes", lambda t: t.index_fill(0, torch.tensor(3), torch.inf)
     )
-    with pytest.raises(DataError, match="set: x holds in row 3 what is not finite"):
+    with pytest.raises(DataError, match="set: x is not finite in row 3"):
         GraphSet.load(tmp_path / "set", mmap=False)
 
 
@@ -186,12 +189,12 @@ def test_targets_are_finite(tmp_path):
         GraphSet.load(tmp_path / "set")
 
 
-def test_a_folder_without_a_set_is_refused(tmp_path):
+def test_a_folder_without_a_set_is_an_error(tmp_path):
     with pytest.raises(DataError, match=r"graphs\.json"):
         GraphSet.load(tmp_path)
 
 
-def test_coordinates_are_kept_where_there_are_some(tmp_path):
+def test_coordinates_are_saved(tmp_path):
     three_graphs().save(tmp_path / "without")
     assert "coordinates" not in load_file(tmp_path / "without" / "graphs.safetensors")
     assert GraphSet.load(tmp_path / "without").coordinates.shape == (5, 0)

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from lfds.data import GraphSet
 from lfds.data.datasets.catalog import Published
-from lfds.data.summary import Spread, differences, lacks, spread, summarise
+from lfds.data.summary import Distribution, differences, distribution, missing, summarize
 from tests.data.graphs import edge_list, graph_sets, three_graphs
 
 
 @given(graphs=graph_sets())
 def test_counts_agree_with_networkx(graphs):
-    summary = summarise(graphs)
+    summary = summarize(graphs)
     directed = [networkx.DiGraph(edges) for edges in edge_list(graphs)]
     for graph, size in zip(directed, graphs.sizes.tolist(), strict=True):
         graph.add_nodes_from(range(size))
@@ -26,18 +26,20 @@ def test_counts_agree_with_networkx(graphs):
     assert sum(summary.class_counts.values()) == (len(graphs) if graphs.classes else 0)
 
 
-def test_spread_is_least_quartiles_most_and_mean():
-    assert spread(torch.tensor([5, 1, 3, 2, 4])) == Spread(1, 2, 3, 4, 5, 3.0, (1, 1, 1, 1, 1))
-    assert spread(torch.tensor([], dtype=torch.int64)) == Spread(0, 0, 0, 0, 0, 0.0, ())
+def test_a_distribution_has_quartiles_mean_and_histogram():
+    assert distribution(torch.tensor([5, 1, 3, 2, 4])) == Distribution(
+        1, 2, 3, 4, 5, 3.0, (1, 1, 1, 1, 1)
+    )
+    assert distribution(torch.tensor([], dtype=torch.int64)) == Distribution(0, 0, 0, 0, 0, 0.0, ())
 
 
 @given(numbers=st.lists(st.integers(0, 300), min_size=1))
-def test_a_histogram_counts_everything_once(numbers):
-    found = spread(torch.tensor(numbers))
-    assert sum(found.counts) == len(numbers)
-    assert len(found.counts) <= 24
-    assert found.counts[0] > 0
-    assert found.counts[-1] > 0
+def test_a_histogram_counts_every_value_once(numbers):
+    found = distribution(torch.tensor(numbers))
+    assert sum(found.histogram) == len(numbers)
+    assert len(found.histogram) <= 24
+    assert found.histogram[0] > 0
+    assert found.histogram[-1] > 0
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_a_histogram_counts_everything_once(numbers):
     [
         (
             GraphSet.from_arrays([2], [[0], [1]]),
-            ["nothing is known of the nodes", "no labels of graphs"],
+            ["no node features", "no targets"],
         ),
         (
             GraphSet.from_arrays([1, 1], [[], []], [0, 1], labels=[1, 2]),
@@ -53,20 +55,20 @@ def test_a_histogram_counts_everything_once(numbers):
         ),
         (
             GraphSet.from_arrays([2, 0], [[0], [1]], [0, 1], attributes=[[1, 2], [1, 3]])[:1],
-            ["no node labels", "never vary: column 0", "no graph of class 1"],
+            ["no node labels", "constant attributes: column 0", "no graph of class 1"],
         ),
         (three_graphs(), []),
     ],
 )
-def test_what_is_missing_is_said(graphs, found):
-    sentences = lacks(graphs, summarise(graphs))
-    assert len(sentences) == len(found)
-    assert all(part in sentence for part, sentence in zip(found, sentences, strict=True))
+def test_missing_features_and_targets_are_listed(graphs, found):
+    phrases = missing(graphs, summarize(graphs))
+    assert len(phrases) == len(found)
+    assert all(part in phrase for part, phrase in zip(found, phrases, strict=True))
 
 
-def test_differences_are_seen_beyond_rounding():
+def test_differences_beyond_rounding_are_reported():
     graphs = three_graphs()
-    summary = summarise(graphs)
+    summary = summarize(graphs)
     assert differences(graphs, summary, Published(3, 2, 1.67, 1.33, "")) == []
     different = differences(graphs, summary, Published(4, 3, 1.68, 1.35, ""))
     assert [line.split(":")[0] for line in different] == [
@@ -75,4 +77,4 @@ def test_differences_are_seen_beyond_rounding():
         "nodes per graph",
         "edges per graph",
     ]
-    assert different[0] == "graphs: 3 where 4 is published"
+    assert different[0] == "graphs: 3, published 4"

@@ -1,12 +1,12 @@
-"""The page as a person meets it: looked at, switched, walked through by keyboard, printed."""
+"""The page in a browser: layout, rule switch, keyboard, screen reader, print."""
 
 import pytest
 
-from lfds.report import html as page_module
+from lfds.report.figures import FIGURES
 from lfds.report.html import page
-from lfds.report.report import make_report
+from lfds.report.load import make_report
 from tests.browser import DESKTOP, PHONE
-from tests.report.runs import record, records, settings, write
+from tests.report.runs import make_settings, record, records, write
 
 pytestmark = pytest.mark.browser
 NASTY = "<script>alert(1)</script>"
@@ -14,8 +14,11 @@ NASTY = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """One page of three rules, with a name that must stay a name; drawing it takes a while."""
-    nasty = [record(NASTY, NASTY, fold, told=settings("x"), protocol="paper") for fold in range(5)]
+    """One page of three rules, with a name that must be escaped; drawing it takes a while."""
+    nasty = [
+        record(NASTY, NASTY, fold, settings=make_settings("x"), protocol="paper")
+        for fold in range(5)
+    ]
     folder = tmp_path_factory.mktemp("page")
     made = make_report([write(folder, [*records(["max", "loop"], protocol="paper"), *nasty])])
     (folder / "report.html").write_text(page(made, "last"), encoding="utf-8")
@@ -37,7 +40,7 @@ def best(seen):
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_it_opens_quietly_and_fits(opened, size, color_scheme):
+def test_page_fits_the_screen_without_messages_or_requests(opened, size, color_scheme):
     seen = opened(size, color_scheme=color_scheme)
     assert (seen.messages, seen.requests) == ([], [])
     assert seen.overflow() == 0
@@ -46,7 +49,7 @@ def test_it_opens_quietly_and_fits(opened, size, color_scheme):
     assert body == ("rgb(255, 255, 255)" if color_scheme == "light" else "rgb(20, 24, 28)")
 
 
-def test_a_wide_figure_shows_that_it_scrolls_until_its_end(opened):
+def test_wide_figure_has_a_shadow_until_it_is_scrolled_to_its_end(opened):
     wide = "#folds .scroll:visible"
     seen = opened(PHONE)
     assert seen.darkest_at_the_side(wide) > 30
@@ -66,7 +69,7 @@ def test_the_switch_changes_the_table(opened):
     assert len(set(map(tuple, tables.values()))) == 3
 
 
-def test_the_keyboard_reaches_and_turns_the_switch(opened):
+def test_switch_works_by_keyboard(opened):
     seen = opened()
     before = best(seen)
     for _ in range(30):
@@ -85,69 +88,69 @@ def test_the_keyboard_reaches_and_turns_the_switch(opened):
     )
 
 
-def test_the_first_key_offers_to_skip_to_the_results(opened):
+def test_first_tab_offers_to_skip_to_the_results(opened):
     seen = opened()
     seen.page.keyboard.press("Tab")
     assert seen.focused("textContent") == "Go to the results"
     assert seen.page.locator(".skip").bounding_box()["x"] >= 0
 
 
-def test_a_reader_of_the_screen_is_told_what_is_seen(opened):
+def test_screen_readers_get_the_content_that_is_shown(opened):
     seen = opened()
     tree = seen.page.locator("body").aria_snapshot()
     assert 'group "Rule"' in tree
     assert 'radio "last" [checked]' in tree
     assert 'columnheader "ENZYMES in the paper"' in tree
-    assert 'img "Accuracy of every fold on ENZYMES, rule last' in tree
-    # What is not shown is not read out.
+    assert 'img "Accuracy per fold on ENZYMES, rule last' in tree
+    # Hidden content is not read.
     assert "rule fold-best" not in tree
 
 
 @pytest.fixture
 def printed(opened):
-    """Return the page as it goes to paper of the width of A4 within its margins, from the dark."""
+    """Return the page as printed from dark mode, in the width of A4 within its margins."""
     seen = opened((680, 1000), color_scheme="dark")
     seen.page.check("#rule-fold-best")
     seen.page.emulate_media(media="print", color_scheme="dark")
     return seen
 
 
-def test_print_has_the_tables_of_all_rules_and_figures_of_the_chosen_one(printed):
+def test_print_has_the_tables_of_all_rules_and_figures_of_the_selected_one(printed):
     assert printed.page.locator(".accuracy:visible").count() == 3
     shown = printed.page.locator("#folds svg:visible title").all_text_contents()
     assert shown
     assert all("rule fold-best" in title for title in shown)
-    said = printed.page.locator("p.printed:visible").all_inner_texts()
-    assert len(said) == 1
-    assert "by the rule fold-best" in said[0]
+    notes = printed.page.locator("p.printed:visible").all_inner_texts()
+    assert len(notes) == 1
+    assert "by the rule fold-best" in notes[0]
     assert printed.page.locator("nav, .rules").locator("visible=true").count() == 0
     assert printed.page.locator("#accuracy .key:visible").count() == 2
     assert printed.page.pdf().startswith(b"%PDF")
 
 
-def test_print_is_dark_on_white_and_what_is_folded_away_is_there(printed):
+def test_print_is_dark_on_white_with_details_expanded(printed):
     assert printed.page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     background = printed.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == "rgb(255, 255, 255)"
-    assert printed.page.locator("#again pre").first.bounding_box()["height"] > 50
+    assert printed.page.locator("#reproduce pre").first.bounding_box()["height"] > 50
     assert printed.page.locator("#settings details table").bounding_box()["height"] > 50
 
 
-def test_print_keeps_the_shades_of_pairs_without_being_asked(printed):
+def test_print_keeps_the_shades_of_pairs(printed):
     kept = printed.page.locator(".pairs .ahead").first.evaluate(
         "one => getComputedStyle(one).printColorAdjust"
     )
     assert kept == "exact"
 
 
-def test_fourteen_poolings_on_eight_datasets_fit_on_paper(browser, tmp_path, monkeypatch):
-    # All figures are as wide as the ranks are, and drawing them takes a while.
-    monkeypatch.setattr(page_module, "by_column", lambda name, standing: {})
+def test_fourteen_poolings_on_eight_datasets_fit_on_paper(browser, tmp_path):
     pools = ["learned-spectral", "set-transformer", *(f"pooling-{n}" for n in range(12))]
     sets = ["ENZYMES", "PROTEINS", "DD", "SYNTHETIC", "SYNTHETICnew", "Synthie", "pc-graphs", "X"]
     made = make_report([write(tmp_path, records(pools, sets, folds=2))])
     path = tmp_path / "report.html"
-    path.write_text(page(made, "fair"), encoding="utf-8")
+    # All figures have the same width, and drawing them takes a while.
+    shown = {name: FIGURES[name] for name in ("pairs", "ranks")}
+    path.write_text(page(made, "fair", shown), encoding="utf-8")
     seen = browser(path, (680, 1000))
     seen.page.emulate_media(media="print")
     assert seen.overflow() == 0
@@ -155,7 +158,7 @@ def test_fourteen_poolings_on_eight_datasets_fit_on_paper(browser, tmp_path, mon
     assert max(seen.page.locator("table:visible, svg:visible").evaluate_all(widths)) <= 681
 
 
-def test_text_of_names_is_seen_as_text(opened):
+def test_names_are_escaped(opened):
     seen = opened()
     assert NASTY in seen.page.locator(".accuracy:visible tbody th").all_inner_texts()
     assert NASTY in seen.page.locator("svg text").all_text_contents()

@@ -1,4 +1,4 @@
-"""Records to try things on."""
+"""Records for tests."""
 
 from lfds.results.record import Curve, Failure, Fold, Outcome, Record, key_of
 

@@ -12,15 +12,15 @@ MEANS = {
 }
 
 
-def test_the_best_is_first_and_equals_share_their_places():
+def test_best_is_first_and_ties_share_their_ranks():
     ranking = rank(MEANS, "fair")
-    # 1 for the highest accuracy; ranking upside down, or by order of naming, would be the culprit.
+    # 1 for the highest accuracy, whatever the order of the arguments.
     assert list(ranking.ranks) == ["good", "even", "bad"]
     assert list(ranking.ranks.values()) == pytest.approx([3.5 / 3, 5.5 / 3, 3.0])
     assert (ranking.rule, ranking.datasets) == ("fair", 3)
 
 
-def test_the_order_of_columns_does_not_matter():
+def test_ranks_do_not_depend_on_the_order_of_columns():
     turned = {pool: dict(reversed(row.items())) for pool, row in MEANS.items()}
     assert rank(turned, "fair") == rank(MEANS, "fair")
 
@@ -39,14 +39,14 @@ def test_friedman_agrees_with_scipy_ties_and_all():
     assert rank(MEANS, "fair").friedman_p == pytest.approx(stats.friedmanchisquare(*columns).pvalue)
 
 
-def test_poolings_that_tie_everywhere_are_alike():
+def test_poolings_that_tie_everywhere_are_one_group():
     same = {pool: {"A": 0.5, "B": 0.5} for pool in ("one", "two", "three")}
     ranking = rank(same, "fair")
     assert ranking.friedman_p == 1.0
     assert ranking.groups == (("one", "two", "three"),)
 
 
-def test_groups_hold_who_is_not_told_apart():
+def test_groups_are_poolings_without_a_significant_difference():
     datasets = [f"D{number}" for number in range(40)]
     means = {
         pool: dict.fromkeys(datasets, value)
@@ -54,11 +54,11 @@ def test_groups_hold_who_is_not_told_apart():
     }
     assert rank(means, "fair").groups == ()
     few = {pool: {name: row[name] for name in datasets[:12]} for pool, row in means.items()}
-    # CD = 1.35: neighbours are alike, those two places apart are not.
+    # CD = 1.35: neighbours do not differ, poolings two ranks apart do.
     assert rank(few, "fair").groups == (("a", "b"), ("b", "c"), ("c", "d"))
 
 
-def test_half_a_table_has_no_ranks():
+def test_incomplete_table_has_no_ranks():
     with pytest.raises(IncompleteRunError, match="every dataset; one"):
         rank({"two": {"A": 1.0, "B": 0.5}, "one": {"A": 1.0}}, "fair")
     with pytest.raises(IncompleteRunError, match="not 1 on 2"):

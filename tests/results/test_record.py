@@ -1,17 +1,21 @@
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
+from lfds.config.migrations import SCHEMA_VERSION
 from lfds.results.record import RULES, Curve, Outcome, Record, key_of, rule_in_words
+from lfds.results.store import read_records
 from tests.results.records import failed_record, fair_record, fold, paper_record
 
 
 @pytest.mark.parametrize("record", [fair_record(1 / 3), paper_record([0.1, 0.7]), failed_record()])
-def test_a_record_survives_json_bit_for_bit(record):
+def test_record_survives_json_bit_for_bit(record):
     assert Record.model_validate_json(record.model_dump_json()) == record
 
 
 @pytest.mark.parametrize(
-    ("rule", "kept", "said"),
+    ("rule", "kept", "text"),
     [
         ("fair", {"best"}, RULES["fair"]),
         ("fair", {None}, RULES["fair"]),
@@ -24,17 +28,17 @@ def test_a_record_survives_json_bit_for_bit(record):
         ("fold-best", {"last"}, RULES["fold-best"]),
     ],
 )
-def test_a_rule_says_which_epochs_were_kept(rule, kept, said):
-    assert rule_in_words(rule, kept).startswith(said)
+def test_description_of_a_rule_names_the_kept_epochs(rule, kept, text):
+    assert rule_in_words(rule, kept).startswith(text)
 
 
-def test_records_from_before_memory_was_measured_are_read():
+def test_records_without_peak_memory_are_read():
     old = fair_record(0.5).model_dump(mode="json")
     del old["outcome"]["peak_memory"]
     assert Record.model_validate(old).outcome.peak_memory is None
 
 
-def test_the_key_names_everything_and_nothing_else():
+def test_key_depends_on_fold_and_settings_only():
     key = key_of(fold(), {"a": 1, "b": 2})
     assert key == key_of(fold(), {"b": 2, "a": 1})
     others = [
@@ -49,29 +53,65 @@ def test_the_key_names_everything_and_nothing_else():
     assert len({key, *others}) == 8
 
 
-def test_the_two_protocols_never_mix():
-    peeking = Outcome(curve=Curve(test=(0.5,)), epoch=0, accuracy=0.5, parameters=1, tested=1)
+def test_outcome_must_fit_the_protocol():
+    mixed = Outcome(curve=Curve(test=(0.5,)), epoch=0, accuracy=0.5, parameters=1, tested=1)
     with pytest.raises(ValidationError, match="no curve"):
-        Record(key="k", fold=fold(), settings={}, outcome=peeking)
+        Record(key="k", fold=fold(), settings={}, outcome=mixed)
     with pytest.raises(ValidationError, match="is a curve"):
-        Record(key="k", fold=fold(protocol="paper"), settings={}, outcome=peeking)
+        Record(key="k", fold=fold(protocol="paper"), settings={}, outcome=mixed)
 
 
-def test_a_fold_ends_in_one_way():
+def test_record_needs_an_outcome_or_a_failure():
     with pytest.raises(ValidationError, match="either an outcome or a failure"):
         Record(key="k", fold=fold(), settings={})
 
 
-def test_no_accuracy_beyond_all_and_no_loss_that_is_no_number():
+def test_accuracy_above_1_and_nan_loss_are_refused():
     with pytest.raises(ValidationError):
         Curve(test=(1.5,))
     with pytest.raises(ValidationError):
         Curve(loss=(float("nan"),))
 
 
-def test_records_from_before_versions_were_kept_are_read():
-    told = fair_record(0.5).model_dump(mode="json")
-    del told["versions"]
-    assert Record.model_validate(told) == fair_record(0.5)
-    named = Record.model_validate(told | {"versions": {"torch": "2.13.0"}})
+def test_records_without_versions_are_read():
+    stored = fair_record(0.5).model_dump(mode="json")
+    del stored["versions"]
+    assert Record.model_validate(stored) == fair_record(0.5)
+    named = Record.model_validate(stored | {"versions": {"torch": "2.13.0"}})
     assert named.key == fair_record(0.5).key
+
+
+def test_new_records_have_the_current_schema_version():
+    assert fair_record(0.5).model_dump(mode="json")["schema_version"] == SCHEMA_VERSION
+
+
+def test_stored_records_without_a_schema_version_are_of_version_1():
+    stored = fair_record(0.5).model_dump(mode="json")
+    del stored["schema_version"]
+    record = Record.from_stored(stored)
+    assert record.schema_version == 1
+    assert record == fair_record(0.5).model_copy(update={"schema_version": 1})
+
+
+@pytest.mark.parametrize("version", [0, SCHEMA_VERSION + 1, "2", None, True])
+def test_other_schema_versions_are_refused(version):
+    stored = fair_record(0.5).model_dump(mode="json") | {"schema_version": version}
+    with pytest.raises(ValueError, match="schema_version"):
+        Record.from_stored(stored)
+
+
+def test_key_does_not_depend_on_the_schema_version():
+    # The key of this fold before records had a schema version.
+    assert key_of(fold(), {"epochs": 1}) == fair_record(0.5).key == "733aa5df040560a6ba02f3a7"
+
+
+@pytest.mark.parametrize("name", ["tests/results/version_1.jsonl", "results/must-win"])
+def test_published_records_are_read_and_keep_their_keys(name):
+    published = read_records(Path(__file__).parents[2] / name).records
+    assert len(published) > 1
+    assert [one.key for one in published] == [key_of(one.fold, one.settings) for one in published]
+
+
+def test_records_of_version_1_say_so():
+    old = read_records(Path(__file__).with_name("version_1.jsonl")).records
+    assert [(one.fold.protocol, one.schema_version) for one in old] == [("paper", 1), ("fair", 1)]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lfds.results.errors import ResultsError
-from lfds.results.store import PACKED, RECORDS, TORN, RecordStore, read_records
+from lfds.config.migrations import SCHEMA_VERSION
+from lfds.results.errors import IncompleteRunError, ResultsError
+from lfds.results.store import PACKED, RECORDS, TORN, RecordStore, one_per_fold, read_records
 from tests.results.records import failed_record, fair_record
 
 
@@ -19,7 +20,7 @@ def fill(folder, *records):
             store.add(record)
 
 
-def test_what_was_written_is_read(tmp_path):
+def test_written_records_are_read(tmp_path):
     records = fair_record(0.1), fair_record(0.2, 1), failed_record(2, folds=3)
     fill(tmp_path / "new" / "run", *records)
     reading = read_records(tmp_path / "new" / "run")
@@ -27,19 +28,19 @@ def test_what_was_written_is_read(tmp_path):
     assert reading.torn == b""
 
 
-def test_a_folder_of_packed_records_is_read_unless_plain_ones_are_there(tmp_path):
+def test_compressed_records_of_a_folder_are_read_if_there_are_no_others(tmp_path):
     first, second = fair_record(0.1), fair_record(0.2, 1)
     fill(tmp_path / "plain", first)
     (tmp_path / "packed").mkdir()
     packed = gzip.compress((tmp_path / "plain" / RECORDS).read_bytes())
     (tmp_path / "packed" / PACKED).write_bytes(packed)
     assert read_records(tmp_path / "packed").records == (first,)
-    # A run that goes on writes plain records; they are the newer ones.
+    # A resumed run writes uncompressed records, which are newer.
     fill(tmp_path / "packed", second)
     assert read_records(tmp_path / "packed").records == (second,)
 
 
-def test_records_are_only_ever_added(tmp_path):
+def test_records_are_appended(tmp_path):
     fill(tmp_path, fair_record(0.1))
     before = (tmp_path / RECORDS).read_bytes()
     fill(tmp_path, fair_record(0.2, 1))
@@ -47,7 +48,7 @@ def test_records_are_only_ever_added(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [1, 20, -2, -1])
-def test_a_torn_last_line_is_reported_set_aside_and_not_counted(tmp_path, kept):
+def test_torn_last_line_is_reported_moved_and_ignored(tmp_path, kept):
     fill(tmp_path, fair_record(0.1), fair_record(0.2, 1))
     path = tmp_path / RECORDS
     first, second = path.read_bytes().splitlines(keepends=True)
@@ -65,7 +66,7 @@ def test_a_torn_last_line_is_reported_set_aside_and_not_counted(tmp_path, kept):
 
 
 @given(st.binary(min_size=1, max_size=40))
-def test_whatever_follows_the_last_line_it_is_set_apart(tmp_path_factory, junk):
+def test_bytes_after_the_last_line_are_torn(tmp_path_factory, junk):
     folder = tmp_path_factory.mktemp("run")
     fill(folder, fair_record(0.1))
     tail = b"{" + junk.replace(b"\n", b"")
@@ -80,33 +81,47 @@ def test_damage_in_the_middle_is_refused_with_its_line(tmp_path):
     fill(tmp_path, fair_record(0.1), fair_record(0.2, 1))
     path = tmp_path / RECORDS
     path.write_bytes(b"{broken\n" + path.read_bytes())
-    with pytest.raises(ResultsError, match=r"records.jsonl, line 1: is no record"):
+    with pytest.raises(ResultsError, match=r"records.jsonl, line 1: invalid record"):
         read_records(tmp_path)
 
 
-def test_another_version_is_refused_and_left_alone(tmp_path):
-    entry = {**json.loads(fair_record(0.1).model_dump_json()), "format": 99, "more": 1}
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ({"format": 99}, "format 99"),
+        ({"schema_version": SCHEMA_VERSION + 1}, "update lfds"),
+    ],
+)
+def test_other_versions_are_refused_and_not_changed(tmp_path, version, message):
+    entry = {**json.loads(fair_record(0.1).model_dump_json()), **version, "more": 1}
     content = json.dumps(entry).encode() + b"\n"
     (tmp_path / RECORDS).write_bytes(content)
-    with pytest.raises(ResultsError, match=r"line 1: is of format 99, .* choose another folder"):
+    with pytest.raises(
+        ResultsError, match=f"line 1: invalid record .*{message}.* choose another folder"
+    ):
         fill(tmp_path)
     assert (tmp_path / RECORDS).read_bytes() == content
 
 
-def test_a_good_end_outweighs_a_failure_and_the_first_good_end_stays(tmp_path):
+def test_first_completed_record_is_used_before_failures(tmp_path):
     fill(tmp_path, failed_record(), fair_record(0.4), fair_record(0.6), failed_record())
     with RecordStore.open(tmp_path) as store:
         assert store.find(fair_record(0.4).key) == fair_record(0.4)
         assert store.find("unknown") is None
 
 
-def test_two_writers_do_not_meet(tmp_path):
+def test_latest_failure_is_used():
+    failures = failed_record(reason="first"), failed_record(reason="second")
+    assert list(one_per_fold(failures).values()) == [failures[1]]
+
+
+def test_second_writer_is_refused(tmp_path):
     with RecordStore.open(tmp_path), pytest.raises(ResultsError, match="another process"):
         fill(tmp_path)
     fill(tmp_path)
 
 
-def test_a_full_disk_leaves_the_file_sound(tmp_path, monkeypatch):
+def test_full_disk_leaves_the_file_valid(tmp_path, monkeypatch):
     write = os.write
 
     def half(descriptor, line):
@@ -115,7 +130,9 @@ def test_a_full_disk_leaves_the_file_sound(tmp_path, monkeypatch):
     fill(tmp_path, fair_record(0.1))
     with RecordStore.open(tmp_path) as store:
         monkeypatch.setattr(os, "write", half)
-        with pytest.raises(ResultsError, match=r"No space left .* the same command goes on"):
+        with pytest.raises(
+            ResultsError, match=r"No space left .* the same command again to resume"
+        ):
             store.add(fair_record(0.2, 1))
         monkeypatch.undo()
         assert store.find(fair_record(0.2, 1).key) is None
@@ -123,7 +140,7 @@ def test_a_full_disk_leaves_the_file_sound(tmp_path, monkeypatch):
     assert (len(reading.records), reading.torn) == (1, b"")
 
 
-def test_what_cannot_be_read_or_made_is_said(tmp_path):
+def test_unreadable_and_unwritable_folders_are_refused(tmp_path):
     with pytest.raises(ResultsError, match="cannot be read"):
         read_records(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
@@ -131,7 +148,7 @@ def test_what_cannot_be_read_or_made_is_said(tmp_path):
         fill(tmp_path / "file")
 
 
-def test_results_are_read_without_torch():
+def test_results_need_no_torch():
     code = (
         "import sys, lfds.results as r\n"
         "[getattr(r, name) for name in r.__all__]\n"
@@ -139,3 +156,8 @@ def test_results_are_read_without_torch():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "False True\n"
+
+
+def test_error_is_one_line_with_its_place():
+    assert str(ResultsError("is\nbroken", source="RUN", line=3)) == "RUN, line 3: is broken"
+    assert str(IncompleteRunError("half")) == "half"

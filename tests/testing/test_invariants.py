@@ -1,94 +1,101 @@
-"""Every law holds for every pooling of ours, and catches a culprit that breaks it."""
+"""Every pooling of ours passes every assertion, and every assertion fails a broken one."""
 
 import itertools
 
+import networkx as nx
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.nn.cases import STRUCTURES, VARIANTS
 from torch import Tensor, nn
 from torch_geometric.nn import aggr
 
 import lfds
 from lfds import testing
-from lfds.testing.trial import draw_graphs
+from lfds.nn import GraphStructure, Symmetry
+from lfds.testing.invariants import random_graphs
 
-STRUCTURES = {
-    "image": lambda: lfds.Image(5, 4),
-    "array": lambda: lfds.Array(6),
-    "sequence": lambda: lfds.Sequence(5),
-    "loop": lambda: lfds.Loop(5),
-    "learned-spatial": lambda: lfds.LearnedGraph(4),
-    "learned-spatial-normalised": lambda: lfds.LearnedGraph(4, normalized=True),
-    "learned-spectral": lambda: lfds.LearnedSpectrum(4),
-    "exactly-orthonormal": lambda: lfds.LearnedSpectrum(4, orthonormal="exact"),
-    "own-graph": lambda: lfds.LatentGraph(torch.ones(4, 4)),
-}
-LAWS = [getattr(testing, name) for name in testing.__all__ if name.startswith("assert_")]
+BUILDERS = {**STRUCTURES, **VARIANTS}
+ASSERTIONS = [getattr(testing, name) for name in testing.__all__ if name.startswith("assert_")]
 GENERAL = [
-    testing.assert_order_free,
-    testing.assert_company_free,
-    testing.assert_isolated,
+    testing.assert_permutation_invariant,
+    testing.assert_batch_independent,
+    testing.assert_no_cross_graph_gradient,
     testing.assert_empty_graph_finite,
-    testing.assert_gradients_right,
-    testing.assert_precise,
+    testing.assert_gradients_correct,
+    testing.assert_float32_accurate,
 ]
-EVERYTHING = list(itertools.product(STRUCTURES, lfds.nn.ANCHORS, lfds.nn.REDUCTIONS))
+EVERYTHING = [
+    *itertools.product(STRUCTURES, lfds.nn.ANCHORS, lfds.nn.REDUCTIONS),
+    *((name, "fixed", "mean") for name in VARIANTS),
+    *((name, "mixture", "mass") for name in VARIANTS),
+]
+each_assertion = pytest.mark.parametrize("check", ASSERTIONS, ids=lambda check: check.__name__)
 
 
-def test_the_structures_tried_are_all_there_are():
-    assert set(lfds.STRUCTURES) <= set(STRUCTURES)
-    assert len(LAWS) == 9
+def test_every_structure_of_the_registry_is_tested():
+    assert set(lfds.STRUCTURES) <= set(BUILDERS)
+    assert len(ASSERTIONS) == 9
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@each_assertion
 @pytest.mark.parametrize(("structure", "anchors", "reduction"), EVERYTHING)
-def test_every_pooling_keeps_every_law(law, structure, anchors, reduction):
-    law(lfds.LFDSPool(3, STRUCTURES[structure](), anchors=anchors, reduction=reduction))
+def test_every_pooling_passes(check, structure, anchors, reduction):
+    check(lfds.LFDSPool(3, BUILDERS[structure](), anchors=anchors, reduction=reduction))
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@each_assertion
+@pytest.mark.parametrize("structure", BUILDERS)
+def test_the_layer_of_the_paper_passes(check, structure):
+    check(lfds.LFDSPool.paper(3, BUILDERS[structure]()))
+
+
+@each_assertion
 @pytest.mark.parametrize(
     "options",
     [
         {"depth": 1},
         {"depth": 3},
-        {"blend": False},
-        {"low_memory": True},
-        {"counts": True},
-        {"counts": True, "reduction": "mean", "low_memory": True},
-        {"counts": True, "reduction": "mass", "anchors": "mixture", "blend": False},
+        {"blend": True},
+        {"counts": False},
+        {"node_norm": False},
+        {"readout": "max"},
         {"readout": "max+mean"},
+        {"low_memory": True},
+        {"low_memory": True, "reduction": "mass", "anchors": "mixture", "blend": True},
+        {"hidden_channels": 5},
+        {"hidden_channels": 2, "node_norm": False, "anchors": "generated", "blend": True},
     ],
-    ids=lambda options: "-".join(options),
+    ids=lambda options: "-".join(f"{key}={value}" for key, value in options.items()),
 )
-def test_options_keep_every_law(law, options):
-    pool = lfds.LFDSPool(3, lfds.Loop(5), **options)
-    if pool.counts is not None:  # at zero there would be nothing to get wrong
-        torch.nn.init.normal_(pool.counts.direction)
-    law(pool)
-
-
-SIZES = st.lists(st.integers(0, 8), min_size=1, max_size=6)
+def test_options_pass(check, options):
+    check(lfds.LFDSPool(3, lfds.Loop(5), **options))
 
 
 @settings(max_examples=15)
 @given(
-    sizes=SIZES,
+    sizes=st.lists(st.integers(0, 8), min_size=1, max_size=6),
     seed=st.integers(0, 999),
     case=st.sampled_from(EVERYTHING),
+    hidden_channels=st.sampled_from([None, 2, 5]),
     low_memory=st.booleans(),
 )
-def test_graphs_of_any_sizes(sizes, seed, case, low_memory):
+def test_graphs_of_any_sizes_pass(sizes, seed, case, hidden_channels, low_memory):
     structure, anchors, reduction = case
     pool = lfds.LFDSPool(
-        3, STRUCTURES[structure](), anchors=anchors, reduction=reduction, low_memory=low_memory
+        3,
+        BUILDERS[structure](),
+        anchors=anchors,
+        reduction=reduction,
+        hidden_channels=hidden_channels,
+        low_memory=low_memory,
     )
-    graphs = draw_graphs(3, sizes, seed=seed)
-    testing.assert_order_free(pool, graphs, seed=seed)
-    testing.assert_company_free(pool, graphs)
-    testing.assert_isolated(pool, graphs)
-    testing.assert_agrees_with_reference(pool, graphs)
+    graphs = random_graphs(3, sizes, seed=seed)
+    testing.assert_permutation_invariant(pool, graphs, seed=seed)
+    testing.assert_batch_independent(pool, graphs)
+    testing.assert_no_cross_graph_gradient(pool, graphs)
+    testing.assert_matches_reference(pool, graphs)
 
 
 def sums(x: Tensor, index: Tensor, dim_size: int) -> Tensor:
@@ -99,7 +106,10 @@ def counts(index: Tensor, dim_size: int) -> Tensor:
     return index.bincount(minlength=dim_size)[:, None]
 
 
-def nodes_weighted_by_position(x, index, *, dim_size):
+# Broken implementations.
+
+
+def weights_by_position(x, index, *, dim_size):
     return sums(x * torch.arange(len(x), dtype=x.dtype)[:, None], index, dim_size)
 
 
@@ -115,7 +125,7 @@ def mean_that_divides_by_zero(x, index, *, dim_size):
     return sums(x, index, dim_size) / counts(index, dim_size)
 
 
-def graphs_counted_by_their_nodes(x, index, *, dim_size):
+def ignores_dim_size(x, index, *, dim_size):
     return sums(x, index, int(index.max()) + 1 if len(index) else 0)
 
 
@@ -131,30 +141,69 @@ class Halved(torch.autograd.Function):
         return grad / 2
 
 
-def sum_with_a_wrong_backward(x, index, *, dim_size):
+def wrong_backward(x, index, *, dim_size):
     return sums(Halved.apply(x), index, dim_size)
 
 
-def nan_for_everybody(x, index, *, dim_size):
+def nan_for_every_graph(x, index, *, dim_size):
     return sums(x, index, dim_size) * (x - x).sum().sqrt()  # an infinite slope, times zero
 
 
-def sum_from_differences_of_running_sums(x, index, *, dim_size):
-    """Right in float64, and drowned by rounding in float32 once the running sum is large."""
+def differences_of_running_sums(x, index, *, dim_size):
+    """Exact in float64, and drowned by rounding in float32 once the running sum is large."""
     running = torch.cat([x.new_zeros(1, x.shape[1]), (x + 1e5).cumsum(dim=0)])
     ends = counts(index, dim_size).cumsum(dim=0).flatten()
     starts = torch.cat([ends.new_zeros(1), ends[:-1]])
     return running[ends] - running[starts] - 1e5 * counts(index, dim_size)
 
 
-def sum_in_double_whatever_comes(x, index, *, dim_size):
+def always_float64(x, index, *, dim_size):
     return sums(x.double(), index, dim_size)
 
 
-class Forgetful(nn.Module):
-    """Something learned that ``state_dict`` does not know."""
+@pytest.mark.parametrize(
+    ("check", "broken", "message"),
+    [
+        (testing.assert_permutation_invariant, weights_by_position, "order of the nodes"),
+        (testing.assert_batch_independent, mean_over_padded_length, "depends on its batch"),
+        (
+            testing.assert_no_cross_graph_gradient,
+            difference_from_the_batch_mean,
+            "gradients of up to .* nodes of other graphs",
+        ),
+        (testing.assert_no_cross_graph_gradient, nan_for_every_graph, "up to nan"),
+        (testing.assert_empty_graph_finite, mean_that_divides_by_zero, "is not finite"),
+        (testing.assert_empty_graph_finite, ignores_dim_size, "1 graphs gave 0"),
+        (
+            testing.assert_gradients_correct,
+            wrong_backward,
+            "the gradients are wrong: Jacobian mismatch",
+        ),
+        (testing.assert_float32_accurate, differences_of_running_sums, "float32 is off by"),
+        (testing.assert_float32_accurate, always_float64, "gave torch.float64"),
+    ],
+    ids=lambda value: getattr(value, "__name__", "-"),
+)
+def test_a_broken_implementation_fails(check, broken, message):
+    with pytest.raises(AssertionError, match=message):
+        check(broken, channels=3)
 
-    channels = 3
+
+@pytest.mark.parametrize("check", GENERAL, ids=lambda check: check.__name__)
+def test_a_plain_sum_passes(check):
+    check(lambda x, index, *, dim_size: sums(x, index, dim_size), channels=3)
+
+
+def test_a_pooling_without_gradients_has_none_across_graphs():
+    testing.assert_no_cross_graph_gradient(
+        lambda x, index, *, dim_size: torch.ones(dim_size, 2), channels=3
+    )
+
+
+class Unsaved(nn.Module):
+    """A direction that is not in ``state_dict``."""
+
+    in_channels = 3
 
     def __init__(self):
         super().__init__()
@@ -167,91 +216,130 @@ class Forgetful(nn.Module):
         return sums(x * self.direction, index, dim_size)
 
 
-@pytest.mark.parametrize(
-    ("law", "culprit", "words"),
-    [
-        (testing.assert_order_free, nodes_weighted_by_position, "order of the nodes"),
-        (testing.assert_company_free, mean_over_padded_length, "changes with its batch"),
-        (testing.assert_isolated, difference_from_the_batch_mean, "pulls on nodes of other"),
-        (testing.assert_isolated, nan_for_everybody, "pulls on nodes of other"),
-        (testing.assert_empty_graph_finite, mean_that_divides_by_zero, "is not finite"),
-        (testing.assert_empty_graph_finite, graphs_counted_by_their_nodes, "1 graphs gave 0"),
-        (
-            testing.assert_gradients_right,
-            sum_with_a_wrong_backward,
-            "the gradients are wrong: Jacobian mismatch",
-        ),
-        (testing.assert_precise, sum_from_differences_of_running_sums, "float32 is off by"),
-        (testing.assert_precise, sum_in_double_whatever_comes, "gave torch.float64"),
-    ],
-    ids=lambda value: getattr(value, "__name__", "-"),
-)
-def test_each_law_catches_its_culprit(law, culprit, words):
-    with pytest.raises(AssertionError, match=words):
-        law(culprit, channels=3)
+class NeverReset(Unsaved):
+    """``reset_parameters`` that does nothing."""
 
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+        self.direction = torch.ones(3, dtype=torch.float64)
 
-def test_the_state_law_catches_what_is_not_saved():
-    with pytest.raises(AssertionError, match="after a round trip"):
-        testing.assert_state_round_trip(Forgetful())
-
-
-def test_the_state_law_needs_a_reset_that_resets():
-    class Stubborn(Forgetful):
-        def __init__(self):
-            super().__init__()
-            self.scale = nn.Parameter(torch.ones(()))
-            self.direction = torch.ones(3, dtype=torch.float64)
-
-        def reset_parameters(self):
-            pass
-
-    with pytest.raises(AssertionError, match="reset_parameters of Stubborn changes nothing"):
-        testing.assert_state_round_trip(Stubborn())
-
-
-def test_a_pooling_that_ignores_its_nodes_is_isolated():
-    testing.assert_isolated(lambda x, index, *, dim_size: torch.ones(dim_size, 2), channels=3)
-
-
-def test_the_laws_leave_the_generator_of_the_caller_alone():
-    pool = lfds.LFDSPool(3, lfds.Loop(5))
-    before = torch.get_rng_state()
-    testing.assert_order_free(pool)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-@pytest.mark.parametrize("law", GENERAL, ids=lambda law: law.__name__)
-def test_a_plain_sum_keeps_the_general_laws(law):
-    law(lambda x, index, *, dim_size: sums(x, index, dim_size), channels=3)
-
-
-def test_the_company_law_finds_what_padding_does_to_pyg():
-    testing.assert_company_free(aggr.MeanAggregation(), channels=3)
-    testing.assert_order_free(aggr.MaxAggregation(), channels=3)
-    for leaking in (aggr.LSTMAggregation(3, 4), aggr.GRUAggregation(3, 4)):
-        with pytest.raises(AssertionError, match="changes with its batch"):
-            testing.assert_company_free(leaking)
-
-
-def test_the_order_law_for_poolings_that_need_a_sorted_index():
-    testing.assert_order_free(aggr.SortAggregation(2), channels=3, sorted_index=True)
-    with pytest.raises(AssertionError, match="order of the nodes"):
-        testing.assert_order_free(aggr.LSTMAggregation(3, 4), channels=3, sorted_index=True)
-
-
-def test_a_pooling_of_unknown_width_is_asked_for_it():
-    with pytest.raises(ValueError, match="pass channels= or graphs="):
-        testing.assert_order_free(lambda x, index, *, dim_size: sums(x, index, dim_size))
-
-
-def test_laws_of_modules_and_poolings_say_what_they_take():
-    with pytest.raises(TypeError, match="only a module has a state_dict"):
-        testing.assert_state_round_trip(nodes_weighted_by_position, channels=3)
-    with pytest.raises(AssertionError, match="has no reset_parameters"):
-        testing.assert_state_round_trip(Sum(), channels=3)
+    def reset_parameters(self):
+        pass
 
 
 class Sum(nn.Module):
     def forward(self, x, index, *, dim_size):
         return sums(x, index, dim_size)
+
+
+def test_a_broken_state_dict_fails():
+    with pytest.raises(AssertionError, match="after a round trip"):
+        testing.assert_state_dict_round_trip(Unsaved())
+    with pytest.raises(AssertionError, match="reset_parameters of NeverReset changes nothing"):
+        testing.assert_state_dict_round_trip(NeverReset())
+    with pytest.raises(AssertionError, match="has no reset_parameters"):
+        testing.assert_state_dict_round_trip(Sum(), channels=3)
+    with pytest.raises(TypeError, match="only a module has a state_dict"):
+        testing.assert_state_dict_round_trip(weights_by_position, channels=3)
+
+
+def test_padding_of_pyg_aggregations_is_found():
+    testing.assert_batch_independent(aggr.MeanAggregation(), channels=3)
+    testing.assert_permutation_invariant(aggr.MaxAggregation(), channels=3)
+    for leaking in (aggr.LSTMAggregation(3, 4), aggr.GRUAggregation(3, 4)):
+        with pytest.raises(AssertionError, match="depends on its batch"):
+            testing.assert_batch_independent(leaking)
+
+
+def test_poolings_that_need_a_sorted_index():
+    testing.assert_permutation_invariant(aggr.SortAggregation(2), channels=3, sorted_index=True)
+    with pytest.raises(AssertionError, match="order of the nodes"):
+        testing.assert_permutation_invariant(aggr.LSTMAggregation(3, 4), sorted_index=True)
+
+
+def test_a_pooling_without_in_channels_needs_channels_or_graphs():
+    with pytest.raises(ValueError, match="Sum has no in_channels; pass channels= or graphs="):
+        testing.assert_permutation_invariant(Sum())
+
+
+def test_the_global_random_state_is_left_alone():
+    pool = lfds.LFDSPool.paper(3, lfds.Loop(5))
+    before = torch.get_rng_state()
+    testing.assert_permutation_invariant(pool)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+class OneWayLoop(GraphStructure):
+    """A slot receives from its left neighbour only."""
+
+    adjacency = None
+    symmetries = lfds.Loop.symmetries
+
+    def sum_of_neighbours(self, slots):
+        return slots.roll(1, dims=1)
+
+
+class OpenLoop(GraphStructure):
+    """A path that claims to be closed."""
+
+    adjacency = None
+    symmetries = lfds.Loop.symmetries
+    sum_of_neighbours = lfds.Sequence.sum_of_neighbours
+
+
+class LeaningSequence(GraphStructure):
+    """The slot before counts twice as much as the one after."""
+
+    adjacency = None
+    symmetries = lfds.Sequence.symmetries
+
+    def sum_of_neighbours(self, slots):
+        before = nn.functional.pad(slots[:, :-1], (0, 0, 1, 0))
+        return lfds.Sequence.sum_of_neighbours(self, slots) + before
+
+
+class NumberedGraph(GraphStructure):
+    """What a slot receives depends on its number."""
+
+    adjacency = None
+
+    def sum_of_neighbours(self, slots):
+        return slots * torch.arange(self.num_slots, dtype=slots.dtype)[:, None]
+
+    def symmetries(self):
+        yield Symmetry("any order", torch.arange(self.num_slots).flip(0), self)
+
+
+@pytest.mark.parametrize("broken", [OneWayLoop, OpenLoop, LeaningSequence, NumberedGraph])
+def test_a_structure_without_the_symmetry_that_it_claims_fails(broken):
+    with pytest.raises(AssertionError, match=f"layer 0 of {broken.__name__}.*not equivariant"):
+        testing.assert_equivariant(lfds.LFDSPool(3, broken(6)))
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_a_layer_that_distinguishes_slots_by_position_fails(name):
+    pool = lfds.LFDSPool(3, STRUCTURES[name]())
+    testing.assert_equivariant(pool)
+    bias = torch.randn(pool.structure.num_slots, 3)
+    pool.layers[0].register_forward_hook(lambda module, inputs, output: output + bias)
+    with pytest.raises(AssertionError, match=r"layer 0 of .* is not equivariant"):
+        testing.assert_equivariant(pool)
+
+
+def test_a_structure_too_small_to_be_checked_fails():
+    with pytest.raises(AssertionError, match=r"Array\(3 slots\) is too small"):
+        testing.assert_equivariant(lfds.LFDSPool(3, lfds.Array(3)))
+
+
+def test_a_torus_is_equivariant():
+    torus = lfds.LatentGraph(nx.grid_2d_graph(3, 4, periodic=True))
+    testing.assert_equivariant(lfds.LFDSPool(3, torus))
+
+
+def test_equivariance_is_of_latent_layers():
+    with pytest.raises(TypeError, match="only an LFDSPool has a structure, got Identity"):
+        testing.assert_equivariant(nn.Identity())
+    pool = lfds.LFDSPool(3, lfds.Image(4, 4), latent=nn.Conv2d(3, 3, 3))
+    with pytest.raises(TypeError, match="latent= has no latent layers"):
+        testing.assert_equivariant(pool)

@@ -6,13 +6,14 @@ import torch
 
 from lfds.config.errors import SpecError
 from lfds.nn import POOLINGS, GraphNetwork, NetworkSettings
-from lfds.train import memory_limit as room
+from lfds.train import memory_limit
 from lfds.train.memory_limit import (
+    BYTES_PER_PARAMETER,
     build_network,
-    check_room,
-    least_learned,
+    check_memory,
     machine_memory,
-    room_told,
+    memory_errors_explained,
+    min_parameters,
 )
 
 GIGA = 10**9
@@ -22,14 +23,9 @@ def settings(pool="loop", **others):
     return NetworkSettings(pool=pool, **others)
 
 
-@pytest.fixture
-def small_machine(monkeypatch):
-    monkeypatch.setattr(room, "machine_memory", lambda: 8.0 * GIGA)
-
-
-def learned(asked):
+def parameters(network_settings):
     with torch.device("meta"):  # shapes without memory
-        network = GraphNetwork(1, 1, asked)
+        network = GraphNetwork(1, 1, network_settings)
     return sum(parameter.numel() for parameter in network.parameters())
 
 
@@ -52,17 +48,17 @@ SIZES = [
 
 
 @pytest.mark.parametrize("pool", [*POOLINGS, "loop+image"])
-def test_no_network_learns_less_than_is_said(pool):
+def test_no_network_has_fewer_parameters_than_the_lower_bound(pool):
     for sizes in SIZES:
-        asked = settings(pool, **sizes)
-        assert least_learned(asked) <= learned(asked)
+        some = settings(pool, **sizes)
+        assert min_parameters(some) <= parameters(some)
 
 
 @pytest.mark.parametrize("anchors", ["generated", "mixture"])
 @pytest.mark.parametrize("sizes", [{}, {"width": 4}, {"slots": 400}])
-def test_no_network_with_other_anchors_does_either(anchors, sizes):
-    asked = settings(anchors=anchors, **sizes)
-    assert least_learned(asked) <= learned(asked)
+def test_the_lower_bound_holds_for_other_anchors(anchors, sizes):
+    some = settings(anchors=anchors, **sizes)
+    assert min_parameters(some) <= parameters(some)
 
 
 @pytest.mark.parametrize(
@@ -82,12 +78,11 @@ def test_no_network_with_other_anchors_does_either(anchors, sizes):
         ("sort", {"sorted_nodes": 10**6}),
     ],
 )
-def test_where_one_size_counts_little_more_is_learned_than_is_said(pool, sizes):
-    asked = settings(pool, **sizes)
-    assert least_learned(asked) > learned(asked) / 4
+def test_the_lower_bound_is_tight_where_one_size_dominates(pool, sizes):
+    some = settings(pool, **sizes)
+    assert min_parameters(some) > parameters(some) / 4
 
 
-@pytest.mark.usefixtures("small_machine")
 @pytest.mark.parametrize(
     ("pool", "name", "size"),
     [
@@ -103,32 +98,31 @@ def test_where_one_size_counts_little_more_is_learned_than_is_said(pool, sizes):
         ("sort", "sorted_nodes", 10**9),
     ],
 )
-def test_a_size_without_room_is_named_with_the_way_out(pool, name, size):
+def test_a_size_that_does_not_fit_is_named(pool, name, size):
     with pytest.raises(SpecError) as caught:
-        check_room(settings(pool, **{name: size}))
-    said = str(caught.value)
-    assert said.startswith(f"{name}: {size} makes a network that takes at least ")
-    assert said.endswith(" GB to train, and this machine has 8 GB; choose a smaller one")
-    assert "\n" not in said
+        check_memory(settings(pool, **{name: size}), available=8 * GIGA)
+    message = str(caught.value)
+    assert message.startswith(f"{name}: {size} makes a network that takes at least ")
+    assert message.endswith(" GB to train, and this machine has 8 GB; choose a smaller one")
+    assert "\n" not in message
 
 
-@pytest.mark.usefixtures("small_machine")
-def test_of_two_sizes_the_one_that_asks_for_more_is_named():
+def test_of_two_sizes_the_one_that_takes_more_is_named():
     with pytest.raises(SpecError, match=r"^head_width: 50000 .* at least 46 GB"):
-        check_room(settings(width=5_000, head_width=50_000))
+        check_memory(settings(width=5_000, head_width=50_000), available=8 * GIGA)
 
 
-def test_what_has_room_is_built(monkeypatch):
-    need = room.BYTES * least_learned(settings())
-    monkeypatch.setattr(room, "machine_memory", lambda: float(need))
+def test_a_network_is_built_if_it_fits(monkeypatch):
+    needed = BYTES_PER_PARAMETER * min_parameters(settings())
+    monkeypatch.setattr(memory_limit, "machine_memory", lambda: float(needed))
     assert isinstance(build_network(3, 2, settings()), GraphNetwork)
-    monkeypatch.setattr(room, "machine_memory", lambda: float(need - 1))
+    monkeypatch.setattr(memory_limit, "machine_memory", lambda: float(needed - 1))
     with pytest.raises(SpecError, match="choose a smaller one"):
         build_network(3, 2, settings())
 
 
-def test_what_torch_cannot_allocate_is_said_in_our_words(monkeypatch):
-    monkeypatch.setattr(room, "machine_memory", lambda: inf)
+def test_out_of_memory_errors_of_torch_name_the_sizes(monkeypatch):
+    monkeypatch.setattr(memory_limit, "machine_memory", lambda: inf)
     with pytest.raises(SpecError) as caught:
         build_network(3, 2, settings(slots=10**12))
     assert str(caught.value) == (
@@ -137,24 +131,24 @@ def test_what_torch_cannot_allocate_is_said_in_our_words(monkeypatch):
     )
 
 
-def test_batches_are_named_where_they_count():
+def test_the_batch_size_is_named_where_it_matters():
     lower = "slots 16, batch_size 32; lower one"
-    with pytest.raises(SpecError, match=lower), room_told(settings(), 32):
+    with pytest.raises(SpecError, match=lower), memory_errors_explained(settings(), 32):
         torch.empty(2**60)
-    with pytest.raises(SpecError, match="memory ran out"), room_told(settings(), 32):
+    with pytest.raises(SpecError, match="memory ran out"), memory_errors_explained(settings(), 32):
         raise MemoryError
 
 
-def test_other_errors_stay_what_they_are():
-    with pytest.raises(RuntimeError, match="on purpose"), room_told(settings()):
+def test_other_errors_are_unchanged():
+    with pytest.raises(RuntimeError, match="on purpose"), memory_errors_explained(settings()):
         raise RuntimeError("on purpose")
 
 
-def test_memory_is_that_of_the_machine(monkeypatch):
-    told = {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}
-    monkeypatch.setattr(os, "sysconf", told.__getitem__)
+def test_the_memory_is_that_of_the_machine_or_infinite(monkeypatch):
+    values = {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}
+    monkeypatch.setattr(os, "sysconf", values.__getitem__)
     assert machine_memory() == 4_096_000
-    told["SC_PHYS_PAGES"] = -1
+    values["SC_PHYS_PAGES"] = -1
     assert machine_memory() == inf
     monkeypatch.delattr(os, "sysconf")
     assert machine_memory() == inf

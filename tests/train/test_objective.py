@@ -8,15 +8,14 @@ LOGITS = torch.tensor([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], requires_grad=True)
 Y = torch.tensor([0, 1, 1])
 
 
-def test_classes_are_judged_by_cross_entropy_and_by_what_is_right():
+def test_classification_has_cross_entropy_and_the_number_of_correct_graphs():
     plain = Classify()
     assert torch.equal(plain.loss(LOGITS, Y), cross_entropy(LOGITS, Y))
     assert plain.total_loss(LOGITS, Y) == pytest.approx(3 * plain.loss(LOGITS, Y).item())
     assert plain.total_score(LOGITS, Y) == 2
 
 
-def test_weights_count_a_graph_more_than_once():
-    """A class of weight 2 is the same as every graph of it being there twice."""
+def test_a_class_of_weight_2_counts_as_if_its_graphs_were_doubled():
     weighted = Classify(torch.tensor([1.0, 2.0]))
     twice = [0, 1, 1, 2, 2]
     assert weighted.total_loss(LOGITS, Y) == pytest.approx(
@@ -34,7 +33,7 @@ def test_weights_do_not_cancel_in_a_batch_of_one_class():
     )
 
 
-def test_quantities_are_judged_by_the_squared_error():
+def test_regression_has_the_mean_squared_error():
     outputs, y = torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[0.0, 2.0], [0.0, 2.0]])
     regress = Regress()
     assert regress.loss(outputs, y).item() == pytest.approx(5 / 4)

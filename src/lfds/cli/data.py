@@ -1,4 +1,4 @@
-"""The commands ``lfds data ...``: what there is, what it is like, and how to get it."""
+"""The commands ``lfds data list``, ``info`` and ``prepare``, and options that read data."""
 
 import sys
 from io import TextIOWrapper
@@ -10,71 +10,88 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
+from lfds.config.registry import readable_formats, suffixes_with
 from lfds.data.datasets.catalog import BUILT_IN, COLLECTION, TU_DATASETS, find_files, prepared_at
-from lfds.data.errors import reading
+from lfds.data.errors import DataError, reading
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
-    from lfds.data.readers.smiles import Bad
-    from lfds.data.summary import Spread, Summary
+    from lfds.data.summary import Distribution, Summary
 
-app = typer.Typer(help="Datasets: list them, look at them, get them ready.", no_args_is_help=True)
+app = typer.Typer(help="List, inspect and prepare datasets.", no_args_is_help=True)
 _BARS = "▁▂▃▄▅▆▇█"
-_PLAIN_BARS = ".:-=+*#@"
+_ASCII_BARS = ".:-=+*#@"
 _LIST_COLUMNS = ("name", "graphs", "classes", "nodes", "edges", "here", "what")
-Root = Annotated[Path, typer.Option(help="Folder in which datasets are kept.")]
+
+SOURCE_HELP = f"Name of a dataset (`lfds data list`), or {readable_formats()}."
+Root = Annotated[Path, typer.Option(help="Folder of the datasets.")]
+Target = Annotated[
+    str | None, typer.Option(help=f"Column to predict ({suffixes_with('target')} files).")
+]
+SkipBad = Annotated[
+    bool,
+    typer.Option("--skip-bad", help=f"Skip lines with invalid SMILES ({suffixes_with('bad')})."),
+]
+_FLAGS = {"target": "--target", "bad": "--skip-bad"}
+
+
+def open_data(source: str, root: Path, target: str | None, skip_bad: bool) -> "GraphSet":
+    """Return the graphs of a dataset or a path; messages name flags instead of arguments."""
+    from lfds.data.sources import open_source
+
+    try:
+        return open_source(source, root, target=target, bad="skip" if skip_bad else "stop")
+    except DataError as error:
+        if error.source not in _FLAGS:
+            raise
+        raise DataError(error.problem, source=_FLAGS[str(error.source)]) from error
 
 
 @app.command("list")
 def list_datasets(root: Root = Path("data")) -> None:
-    """List the datasets known by name, and whether their files are here."""
+    """List the datasets that are available by name, and whether their files are here."""
     rows = [
         (name, str(made.graphs), str(made.classes), "", "", "built in", made.about)
         for name, made in BUILT_IN.items()
     ]
-    for name, known in TU_DATASETS.items():
+    for name, published in TU_DATASETS.items():
         with reading(root):
             here = find_files(name, root) or prepared_at(name, root).exists()
-        counts = (str(known.graphs), str(known.classes))
-        means = (f"{known.mean_nodes:.2f}", f"{known.mean_edges:.2f}")
-        rows.append((name, *counts, *means, "yes" if here else "-", known.about))
+        counts = (str(published.graphs), str(published.classes))
+        means = (f"{published.mean_nodes:.2f}", f"{published.mean_edges:.2f}")
+        rows.append((name, *counts, *means, "yes" if here else "-", published.about))
     table = Table(box=None, pad_edge=False)
     for header, *cells in zip(_LIST_COLUMNS, *rows, strict=True):
-        # Only the description may be cut where the screen is narrow.
+        # Only the description may be cut on a narrow screen.
         widest = max(map(len, [header, *cells])) if header != "what" else None
         table.add_column(header, no_wrap=True, overflow="ellipsis", min_width=widest)
     for row in rows:
         table.add_row(*row)
     console = _console()
     console.print(table)
-    console.print(f"\nNodes and edges are means per graph, as published. Looked in {root}/.")
+    console.print(f"\nNodes and edges are published means per graph. Files are in {root}/.")
 
 
 @app.command("info")
 def show(
-    dataset: Annotated[str, typer.Argument(help="A name of the list, or a path.")],
+    dataset: Annotated[str, typer.Argument(help=SOURCE_HELP)],
     root: Root = Path("data"),
-    target: Annotated[str | None, typer.Option(help="Column to predict, of a .csv file.")] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out lines of a .csv with bad SMILES.")
-    ] = False,
+    target: Target = None,
+    skip_bad: SkipBad = False,
 ) -> None:
-    """Show what a dataset is like, what it lacks, and whether it is as published."""
-    from lfds.data.sources import open_source
-
-    bad: Bad = "skip" if skip_bad else "stop"
-    _print_summary(open_source(dataset, root, target=target, bad=bad))
+    """Show statistics of a dataset, what is missing, and whether it is as published."""
+    _print_summary(open_data(dataset, root, target, skip_bad))
 
 
 @app.command("prepare")
-def make_ready(
-    name: Annotated[str, typer.Argument(help="A name of the list.")],
+def prepare_dataset(
+    name: Annotated[str, typer.Argument(help="Name of a dataset (`lfds data list`).")],
     root: Root = Path("data"),
-    download: Annotated[bool, typer.Option("--download", help="Fetch what is not here.")] = False,
-    source: Annotated[str, typer.Option(help="Where to fetch NAME.zip from.")] = COLLECTION,
-    sha256: Annotated[str | None, typer.Option(help="What its SHA-256 must be.")] = None,
+    download: Annotated[bool, typer.Option("--download", help="Download missing files.")] = False,
+    source: Annotated[str, typer.Option(help="Address of the folder with NAME.zip.")] = COLLECTION,
+    sha256: Annotated[str | None, typer.Option(help="Expected SHA-256 of NAME.zip.")] = None,
 ) -> None:
-    """Check a dataset, fetch it if asked, and save it for quick loading."""
+    """Check a dataset, download it if needed, and save it for fast loading."""
     from lfds.data.datasets.prepare import prepare
 
     columns = (
@@ -86,36 +103,35 @@ def make_ready(
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(name, total=None)
 
-    def show_progress(here: int, total: int | None) -> None:
-        # Begun here and not before: where nothing is fetched, no bar is to be seen.
+    def show_progress(received: int, total: int | None) -> None:
+        # Started here: there is no bar without a download.
         bar.start()
-        bar.update(task, completed=here, total=total)
+        bar.update(task, completed=received, total=total)
 
     try:
-        ready = prepare(
+        prepared = prepare(
             name, root, download=download, source=source, sha256=sha256, progress=show_progress
         )
     finally:
         if bar.live.is_started:
             bar.stop()
-    _print_summary(ready.graphs)
-    if ready.differences:
+    _print_summary(prepared.graphs)
+    if prepared.differences:
         typer.echo(
-            f"warning: {name} is not as published ({'; '.join(ready.differences)}); it was kept: "
-            f"check where it came from",
+            f"warning: {name} is not as published ({'; '.join(prepared.differences)}); "
+            f"check its files",
             err=True,
         )
-    if ready.sha256 is not None:
-        typer.echo(f"fetched with the SHA-256 {ready.sha256}")
-    typer.echo(f"saved as {ready.saved}")
+    if prepared.sha256 is not None:
+        typer.echo(f"downloaded with the SHA-256 {prepared.sha256}")
+    typer.echo(f"saved as {prepared.saved}")
 
 
 def _print_summary(graphs: "GraphSet") -> None:
-    from lfds.data.summary import differences, lacks, summarise
+    from lfds.data.summary import differences, missing, summarize
 
-    summary = summarise(graphs)
+    summary = summarize(graphs)
     published = TU_DATASETS.get(graphs.name)
-    different = differences(graphs, summary, published) if published else []
     lines = Table(box=None, show_header=False, pad_edge=False)
     lines.add_column(no_wrap=True)
     lines.add_column(overflow="fold")
@@ -124,30 +140,31 @@ def _print_summary(graphs: "GraphSet") -> None:
     lines.add_row("classes", _classes(graphs, summary))
     lines.add_row("nodes", f"{graphs.num_nodes:,}{_note(summary.isolated_nodes, 'isolated')}")
     lines.add_row("edges", _edges(summary))
-    lines.add_row("graph size", _spread(summary.sizes))
-    lines.add_row("node degree", _spread(summary.degrees))
+    lines.add_row("graph size", _distribution(summary.sizes))
+    lines.add_row("node degree", _distribution(summary.degrees))
     lines.add_row("node labels", _labels(graphs))
     lines.add_row("attributes", f"{graphs.attributes.shape[1]} per node")
     lines.add_row(
         "edge data",
         f"labels {graphs.edge_labels.shape[1]}, attributes {graphs.edge_attributes.shape[1]}",
     )
-    for missing in lacks(graphs, summary) or ["nothing"]:
-        lines.add_row("missing", missing)
+    for phrase in missing(graphs, summary) or ["nothing"]:
+        lines.add_row("missing", phrase)
     if published is None:
         lines.add_row("published", "no statistics to compare with")
-    for difference in different or (["matches"] if published else []):
-        lines.add_row("published", difference)
+    else:
+        for difference in differences(graphs, summary, published) or ["matches"]:
+            lines.add_row("published", difference)
     for key, value in graphs.provenance.items():
         lines.add_row(key.replace("_", " "), str(value))
     _console().print(lines, soft_wrap=True)
 
 
 def _console() -> Console:
-    # What a terminal has no letters for is written as its code, and does not end in a traceback.
+    # Characters that the terminal cannot show are escaped instead of raising an error.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    # Names of sets, classes and folders are somebody's words: "[/x]" in them is no markup.
+    # Names of sets, classes and folders are not markup.
     return Console(markup=False, emoji=False, highlight=False)
 
 
@@ -157,7 +174,7 @@ def _note(count: int, what: str) -> str:
 
 def _classes(graphs: "GraphSet", summary: "Summary") -> str:
     if not graphs.has_targets:
-        return "none: the graphs carry no labels"
+        return "none: no targets"
     if not graphs.classes:
         return f"none: regression, targets {list(graphs.y.shape[1:]) or 'single'}"
     counts = ", ".join(f"{name}: {count}" for name, count in summary.class_counts.items())
@@ -175,27 +192,27 @@ def _edges(summary: "Summary") -> str:
 def _labels(graphs: "GraphSet") -> str:
     if not graphs.label_values:
         return "none"
-    kinds = " and ".join(str(len(values)) for values in graphs.label_values)
-    return f"{graphs.labels.shape[1]} per node, of {kinds} kinds"
+    values = " and ".join(str(len(values)) for values in graphs.label_values)
+    return f"{graphs.labels.shape[1]} per node, with {values} values"
 
 
-def _spread(spread: "Spread") -> str:
+def _distribution(found: "Distribution") -> str:
     return (
-        f"mean {spread.mean:.2f}, least {spread.least}, quartiles {spread.low} "
-        f"{spread.median} {spread.high}, most {spread.most}\n{_bars(spread.counts)}"
+        f"mean {found.mean:.2f}, min {found.minimum}, quartiles {found.lower_quartile} "
+        f"{found.median} {found.upper_quartile}, max {found.maximum}\n{_bars(found.histogram)}"
     )
 
 
 def _bars(counts: tuple[int, ...]) -> str:
-    """Draw a histogram in one line; what is there at all is seen."""
+    """Draw a histogram in one line; only empty bins are blank."""
     highest = max(counts, default=0)
-    bars = _BARS if _can_be_written(_BARS) else _PLAIN_BARS
+    bars = _BARS if _is_printable(_BARS) else _ASCII_BARS
     return "".join(
         " " if count == 0 else bars[(len(bars) - 1) * count // highest] for count in counts
     )
 
 
-def _can_be_written(text: str) -> bool:
+def _is_printable(text: str) -> bool:
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Comparing poolings: what is to be run, how it is trained and judged, and by which processes."""
+"""Comparing poolings: protocols, folds, and the processes that run them."""
 
 import importlib
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    # torch takes a second to import; whoever only asks for help does not wait for it.
+    # torch takes a second to import; help texts do not need it.
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(

@@ -1,4 +1,4 @@
-"""The result of a comparison as people and programs read it; every number under its rule's name."""
+"""The result of a comparison as text and as JSON; every number under the name of its rule."""
 
 from dataclasses import asdict
 from itertools import combinations
@@ -18,7 +18,7 @@ from lfds.results.table import Table
 
 
 def print_result(result: Result) -> None:
-    """Print the table of each rule, ranks where there are several datasets, and what failed."""
+    """Print the table of each rule, mean ranks over several datasets, and failed folds."""
     console = Console(soft_wrap=True, highlight=False)
     for table in result.tables:
         words = rule_in_words(table.rule, {result.spec.keep})
@@ -43,7 +43,7 @@ def print_result(result: Result) -> None:
 
 
 def as_dict(result: Result) -> dict[str, Any]:
-    """Return everything that is printed, and the paired comparisons, as plain data."""
+    """Return everything that is printed, and the paired comparisons, for JSON."""
     return {
         "spec": result.spec.model_dump(mode="json"),
         "rules": {table.rule: _table(result, table) for table in result.tables},
@@ -56,7 +56,7 @@ def as_dict(result: Result) -> dict[str, Any]:
 
 
 def ranking_of(table: Table) -> Ranking | None:
-    """Return ranks over datasets, where there are enough of them and all are complete."""
+    """Return ranks over datasets; None for fewer than two, or where folds are missing."""
     try:
         return rank(table.means(), table.rule)
     except IncompleteRunError:
@@ -65,24 +65,24 @@ def ranking_of(table: Table) -> Ranking | None:
 
 def comparisons(result: Result, table: Table) -> list[dict[str, Any]]:
     """Compare every two poolings on every dataset, by the rule of the table."""
-    whole = _whole_scores(result, table)
+    scores = _complete_scores(result, table)
     return [
         {"dataset": dataset, "first": first, "second": second}
-        | _plain(compare(whole[first, dataset], whole[second, dataset], table.rule))
+        | _for_json(compare(scores[first, dataset], scores[second, dataset], table.rule))
         for dataset in table.datasets
         for first, second in combinations(table.pools, 2)
-        if (first, dataset) in whole and (second, dataset) in whole
+        if (first, dataset) in scores and (second, dataset) in scores
     ]
 
 
-def _whole_scores(result: Result, table: Table) -> dict[tuple[str, str], Scores]:
-    """Return the accuracies of every pooling on every dataset that is complete."""
+def _complete_scores(result: Result, table: Table) -> dict[tuple[str, str], Scores]:
+    """Return the accuracies of every pooling on every dataset where no fold is missing."""
     spec = result.spec
     found = {}
-    for place, cell in table.cells.items():
+    for names, cell in table.cells.items():
         if cell.summary is not None:
-            mine = [r for r in result.records if (r.fold.pool, r.fold.dataset) == place]
-            found[place] = scores_by(table.rule, mine, folds=spec.folds, seeds=spec.all_seeds)
+            records = [r for r in result.records if (r.fold.pool, r.fold.dataset) == names]
+            found[names] = scores_by(table.rule, records, folds=spec.folds, seeds=spec.all_seeds)
     return found
 
 
@@ -108,6 +108,6 @@ def _table(result: Result, table: Table) -> dict[str, Any]:
     }
 
 
-def _plain(outcome: Comparison) -> dict[str, Any]:
-    """Return a comparison as JSON has it: a t beyond all bounds is none."""
+def _for_json(outcome: Comparison) -> dict[str, Any]:
+    """Return a comparison without infinity, which JSON does not have."""
     return asdict(outcome) | {"t": outcome.t if isfinite(outcome.t) else None}

@@ -1,5 +1,7 @@
-"""One fold run from beginning to end, in whatever process; what goes wrong becomes a result."""
+"""Running one fold from start to end, in any process; errors become failures."""
 
+import ctypes
+import gc
 import time
 import traceback
 from collections.abc import Callable
@@ -10,7 +12,6 @@ from pathlib import Path
 import torch
 from threadpoolctl import threadpool_limits
 
-from lfds.compare.memory import begin_peak
 from lfds.compare.protocol import RUNS, FoldContext, split_of
 from lfds.compare.task import FoldTask
 from lfds.config.errors import SpecError
@@ -23,7 +24,7 @@ from lfds.train.loop import Training
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """Where a fold is run.
+    """The folder of a run.
 
     Attributes:
         folder: Holds the cache of encodings and the checkpoints.
@@ -34,23 +35,23 @@ class RunDirectory:
     patience: float = 10.0
 
     def checkpoint(self, task: FoldTask, candidate: int = 0) -> Path:
-        """Return the file in which a candidate is kept while the task is not done."""
+        """Return the checkpoint file of a candidate of an unfinished task."""
         return self.folder / "checkpoints" / f"{task.key}-{candidate}.safetensors"
 
-    def forget(self, task: FoldTask) -> None:
-        """Remove what was kept of a task."""
+    def remove_checkpoints(self, task: FoldTask) -> None:
+        """Remove all checkpoints of a task."""
         for candidate in range(len(task.candidates)):
             self.checkpoint(task, candidate).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
 class Step:
-    """One more epoch done.
+    """One more epoch completed.
 
     Attributes:
         key: Of the task.
-        epochs: Done so far, those of earlier runs and of other candidates included.
-        accuracy: On the graphs that are watched: validation under ``fair``, test under ``paper``.
+        epochs: Completed so far, including those of earlier runs and of other candidates.
+        accuracy: On the validation graphs under ``fair``, on the test graphs under ``paper``.
     """
 
     key: str
@@ -59,22 +60,22 @@ class Step:
 
 
 def run_fold(
-    task: FoldTask, place: RunDirectory, tell: Callable[[Step], None]
+    task: FoldTask, directory: RunDirectory, on_step: Callable[[Step], None]
 ) -> Outcome | Failure:
-    """Run a fold, or go on with it; a failure is returned, not raised."""
+    """Run a fold, or resume it; a failure is returned, not raised."""
     try:
         with threadpool_limits(1):
-            # Sums depend on how they are shared out: one thread, the same bits everywhere.
+            # Sums depend on how they are split over threads: one thread, the same bits everywhere.
             torch.set_num_threads(1)
             graphs = _graphs(task.data)
-            workshop = FoldContext(
-                place.folder / "encodings",
-                partial(place.checkpoint, task),
-                _keeper(task, place, tell),
+            context = FoldContext(
+                directory.folder / "encodings",
+                partial(directory.checkpoint, task),
+                _after_epoch(task, directory, on_step),
             )
-            peak = begin_peak()
-            end = RUNS[task.fold.protocol](task, graphs, split_of(task, graphs), workshop)
-            return end.model_copy(update={"peak_memory": peak()})
+            peak = measure_peak_memory()
+            outcome = RUNS[task.fold.protocol](task, graphs, split_of(task, graphs), context)
+            return outcome.model_copy(update={"peak_memory": peak()})
     except (DivergedError, SpecError) as error:
         return Failure(reason=str(error), traceback=traceback.format_exc())
     except Exception as error:
@@ -82,20 +83,20 @@ def run_fold(
         return Failure(reason=reason, traceback=traceback.format_exc())
 
 
-def _keeper(
-    task: FoldTask, place: RunDirectory, tell: Callable[[Step], None]
+def _after_epoch(
+    task: FoldTask, directory: RunDirectory, on_step: Callable[[Step], None]
 ) -> Callable[[int, Training], None]:
-    """Return what is done after each epoch: tell, and now and then write a checkpoint."""
+    """Return the function that reports each epoch, and writes a checkpoint now and then."""
     written = time.monotonic()
 
     def after_epoch(candidate: int, training: Training) -> None:
         nonlocal written
-        seen = training.progress
-        before = sum(done.training.epochs for done in task.candidates[:candidate])
-        if time.monotonic() - written >= place.patience:
-            save_checkpoint(training, place.checkpoint(task, candidate), task.key)
+        progress = training.progress
+        earlier = sum(one.training.epochs for one in task.candidates[:candidate])
+        if time.monotonic() - written >= directory.patience:
+            save_checkpoint(training, directory.checkpoint(task, candidate), task.key)
             written = time.monotonic()
-        tell(Step(task.key, before + seen.epochs, seen.watched[-1]))
+        on_step(Step(task.key, earlier + progress.epochs, progress.validation[-1]))
 
     return after_epoch
 
@@ -103,3 +104,40 @@ def _keeper(
 @lru_cache(maxsize=1)
 def _graphs(path: Path) -> GraphSet:
     return GraphSet.load(path)
+
+
+def measure_peak_memory(process: Path = Path("/proc/self")) -> Callable[[], int | None]:
+    """Start measuring; return a function that returns the peak memory since now, in bytes.
+
+    The peak is relative to the memory in use now. Linux keeps the largest resident set of a process
+    (``VmHWM``) and lets the process reset it, so nothing is sampled. Memory that earlier work has
+    freed is returned to the system first. Pages of mapped files count when they are first used:
+    the first fold of a process includes code and data that later ones find loaded.
+
+    The function returns None where there is no such counter: on other systems than Linux, or in a
+    container that forbids resetting it. A second measurement resets the first.
+
+    Args:
+        process: The folder of this process in the file system ``/proc``.
+    """
+    _release_freed_memory()
+    try:
+        (process / "clear_refs").write_text("5")  # resets VmHWM
+        start = _status_bytes(process, "VmRSS")
+    except OSError:
+        return lambda: None
+    return lambda: max(0, _status_bytes(process, "VmHWM") - start)
+
+
+def _status_bytes(process: Path, entry: str) -> int:
+    """Read an entry of the status of a process, ``VmRSS:  123 kB``."""
+    lines = (process / "status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{entry}:"))
+
+
+def _release_freed_memory() -> None:
+    gc.collect()
+    # Of glibc alone; other C libraries have no such function.
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

@@ -1,4 +1,4 @@
-"""How a comparison gets on: bars on a terminal, a quiet line for each fold elsewhere."""
+"""Progress of a comparison on standard error: bars on a terminal, one line per fold elsewhere."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,33 +10,33 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.progress import TimeRemainingColumn as Remaining
 
 from lfds.compare.fold import Step
-from lfds.compare.runner import Watcher
+from lfds.compare.runner import Observer
 from lfds.compare.task import FoldTask
 from lfds.results.record import Record
 
 
 @contextmanager
-def watching() -> Iterator[Watcher]:
-    """Give the watcher that suits where standard error leads to."""
+def progress_display() -> Iterator[Observer]:
+    """Yield progress bars on a terminal, and progress lines elsewhere."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield Lines()
+        yield ProgressLines()
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Remaining())
     with Progress(*columns, TextColumn("{task.fields[note]}"), console=console) as bars:
-        yield Bars(bars)
+        yield ProgressBars(bars)
 
 
 @final
-class Lines:
+class ProgressLines:
     """One line on standard error for each fold that ends."""
 
     def __init__(self) -> None:
         self._done = self._all = 0
 
-    def begin(self, tasks: Sequence[FoldTask], known: Sequence[Record], torn: int) -> None:
-        self._done, self._all = len(known), len(tasks)
-        for line in greeting(len(tasks), known, torn):
+    def begin(self, tasks: Sequence[FoldTask], stored: Sequence[Record], torn: int) -> None:
+        self._done, self._all = len(stored), len(tasks)
+        for line in resume_notes(len(tasks), stored, torn):
             print(f"lfds: {line}", file=sys.stderr)
 
     def step(self, task: FoldTask, step: Step) -> None:
@@ -48,21 +48,21 @@ class Lines:
 
 
 @final
-class Bars:
-    """A bar for all epochs of all folds, with the time that is left, and one for each fold."""
+class ProgressBars:
+    """A bar for all epochs of all folds, with the remaining time, and one for each running fold."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self._folds: dict[str, TaskID] = {}
-        self._whole = bars.add_task("all folds", total=None, note="")
-        self._seen: dict[str, int] = {}
+        self._total = bars.add_task("all folds", total=None, note="")
+        self._epochs: dict[str, int] = {}
 
-    def begin(self, tasks: Sequence[FoldTask], known: Sequence[Record], torn: int) -> None:
-        for line in greeting(len(tasks), known, torn):
+    def begin(self, tasks: Sequence[FoldTask], stored: Sequence[Record], torn: int) -> None:
+        for line in resume_notes(len(tasks), stored, torn):
             self._bars.console.print(line)
-        there = {record.key for record in known}
-        left = sum(task.epochs for task in tasks if task.key not in there)
-        self._bars.update(self._whole, total=left)
+        done = {record.key for record in stored}
+        left = sum(task.epochs for task in tasks if task.key not in done)
+        self._bars.update(self._total, total=left)
 
     def step(self, task: FoldTask, step: Step) -> None:
         if task.key not in self._folds:
@@ -79,33 +79,33 @@ class Bars:
         self._bars.console.print(f"{name_of(task)}: {result_of(record)}", markup=False)
 
     def _count(self, key: str, epochs: int) -> None:
-        self._bars.advance(self._whole, epochs - self._seen.get(key, 0))
-        self._seen[key] = epochs
+        self._bars.advance(self._total, epochs - self._epochs.get(key, 0))
+        self._epochs[key] = epochs
 
 
-def greeting(folds: int, known: Sequence[Record], torn: int) -> list[str]:
-    """Return what to say at the beginning: what is there already, and what was found damaged."""
+def resume_notes(folds: int, stored: Sequence[Record], torn: int) -> list[str]:
+    """Return what to print first: how many folds are stored, and whether a record was damaged."""
     lines = []
     if torn:
         lines.append(
-            f"the last record was torn off while being written; its {torn} bytes are set aside in "
-            f"records.torn, and its fold is run again"
+            f"the last record was incomplete; its {torn} bytes are moved to records.torn, and its "
+            f"fold is run again"
         )
-    if known:
-        failed = sum(record.failure is not None for record in known)
+    if stored:
+        failed = sum(record.failure is not None for record in stored)
         more = f", {failed} of them failed (run them again with --retry)" if failed else ""
-        lines.append(f"{len(known)} of {folds} folds are there already{more}")
+        lines.append(f"{len(stored)} of {folds} folds are already stored{more}")
     return lines
 
 
 def name_of(task: FoldTask) -> str:
-    """Return what a fold is called on the screen."""
+    """Return the name of a fold on the screen."""
     which = task.fold
     return f"{which.dataset} {which.pool} seed {which.seed} fold {which.fold + 1}/{which.folds}"
 
 
 def result_of(record: Record) -> str:
-    """Return the end of a fold in some words, each number with the name of its rule."""
+    """Return the result of a fold, each number with the name of its rule."""
     if record.outcome is None:
         return f"failed: {record.failure.reason if record.failure else ''}"
     if record.outcome.accuracy is not None:

@@ -1,8 +1,8 @@
-"""How a fold is judged: ``fair``, which cannot see a test label, and ``paper``, which says it does.
+"""The protocols: ``fair``, which never uses test graphs to select, and ``paper``, which does.
 
-Under ``fair`` what is chosen is chosen on validation graphs. The function that trains is given the
-training and validation graphs and no others; :func:`assess` is the only one that takes a test part,
-and it is handed weights that nothing can change any more.
+Under ``fair`` the model is selected on validation graphs. The function that trains is given the
+training and validation graphs and no others; :func:`assess` is the only one that is given test
+graphs, together with weights that are final.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,19 +26,17 @@ from lfds.train.epoch import evaluate
 from lfds.train.loop import Training
 from lfds.train.memory_limit import build_network
 
-AfterEpoch = Callable[[int, Training], None]
-
 
 @dataclass(frozen=True)
-class Chosen:
-    """A model that was chosen without a look at the test graphs.
+class Selected:
+    """A model that was selected without test graphs.
 
     Attributes:
-        model: With the weights of the chosen epoch.
-        encoder: Learned from the training graphs.
-        training: How it came about.
+        model: With the weights of the selected epoch.
+        encoder: Fitted on the training graphs.
+        training: Its training.
         candidate: Which of the task's candidates it is.
-        seconds: Time spent on all of them.
+        seconds: Time spent on training all of them.
     """
 
     model: GraphNetwork
@@ -50,77 +48,81 @@ class Chosen:
 
 @dataclass(frozen=True)
 class FoldContext:
-    """What a fold is run with.
+    """What a fold needs to run.
 
     Attributes:
         encodings: Cache of structural encodings.
-        checkpoint: Returns the file a candidate goes on from and is written to.
+        checkpoint: Returns the checkpoint file of a candidate.
         after_epoch: Called with a candidate's number and training after each epoch.
     """
 
     encodings: Path | None
     checkpoint: Callable[[int], Path]
-    after_epoch: AfterEpoch
+    after_epoch: Callable[[int, Training], None]
 
 
-def fair(task: FoldTask, graphs: GraphSet, split: Split, workshop: FoldContext) -> Outcome:
-    """Choose on the validation part, then judge once."""
-    chosen = choose(task, graphs[split.train], graphs[split.validation], workshop)
-    return assess(task, chosen, graphs[split.test], workshop)
+def fair(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) -> Outcome:
+    """Select on the validation part, then test once."""
+    selected = select(task, graphs[split.train], graphs[split.validation], context)
+    return assess(selected, graphs[split.test], context)
 
 
-def choose(task: FoldTask, train: GraphSet, validation: GraphSet, workshop: FoldContext) -> Chosen:
-    """Train every candidate, and keep the one that did best on the validation graphs.
+def select(task: FoldTask, train: GraphSet, validation: GraphSet, context: FoldContext) -> Selected:
+    """Train every candidate, and return the best on the validation graphs.
 
-    The best is the most accurate, then the one with the lower loss, then the earlier one; so it is
-    with the epochs of each, unless the last one is to be kept.
+    The best has the highest accuracy, then the lowest loss, then it is the first. The same holds
+    for the epochs of each candidate, unless the last one is to be kept.
     """
     encoder = Encoder(task.encoding).fit(train)
     best: Training | None = None
     which, seconds = 0, 0.0
     for number in range(len(task.candidates)):
-        training = _trained(task, number, encoder, train, validation, workshop)
+        training = _train(task, number, encoder, train, validation, context)
         seconds += training.progress.seconds
         if best is None or training.progress.best_score > best.progress.best_score:
             best, which = training, number
     assert best is not None
     best.model.load_state_dict(best.best)
-    return Chosen(best.model, encoder, best, which, seconds)
+    return Selected(best.model, encoder, best, which, seconds)
 
 
-def assess(task: FoldTask, chosen: Chosen, test: GraphSet, workshop: FoldContext) -> Outcome:
-    """Judge a chosen model; the only function of ``fair`` that is given test graphs."""
-    encoded = chosen.encoder.transform(test, cache=workshop.encodings)
-    accuracy, _ = evaluate(chosen.model, encoded, chosen.training.settings.batch_size)
-    seen = chosen.training.progress
+def assess(selected: Selected, test: GraphSet, context: FoldContext) -> Outcome:
+    """Test a selected model; the only function of ``fair`` that is given test graphs."""
+    encoded = selected.encoder.transform(test, cache=context.encodings)
+    accuracy, _ = evaluate(selected.model, encoded, selected.training.settings.batch_size)
+    progress = selected.training.progress
     return Outcome(
         curve=Curve(
-            loss=tuple(seen.loss),
-            train=tuple(seen.train),
-            validation=tuple(seen.watched),
-            validation_loss=tuple(seen.watched_loss),
+            loss=tuple(progress.loss),
+            train=tuple(progress.train),
+            validation=tuple(progress.validation),
+            validation_loss=tuple(progress.validation_loss),
         ),
-        epoch=seen.best,
+        epoch=progress.best,
         accuracy=accuracy,
-        candidate=chosen.candidate,
-        parameters=_parameters(chosen.model),
+        candidate=selected.candidate,
+        parameters=_parameters(selected.model),
         tested=len(test),
-        seconds=chosen.seconds,
+        seconds=selected.seconds,
     )
 
 
-def paper(task: FoldTask, graphs: GraphSet, split: Split, workshop: FoldContext) -> Outcome:
-    """Train on all that is not tested, and follow the accuracy on the test graphs."""
-    rest = graphs[sorted(split.train + split.validation)]
+def paper(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) -> Outcome:
+    """Train on all graphs but the test part, and record the test accuracy after each epoch."""
+    train = graphs[sorted(split.train + split.validation)]
     test = graphs[split.test]
-    encoder = Encoder(task.encoding).fit(rest)
-    training = _trained(task, 0, encoder, rest, test, workshop)
-    seen = training.progress
+    encoder = Encoder(task.encoding).fit(train)
+    training = _train(task, 0, encoder, train, test, context)
+    progress = training.progress
     return Outcome(
-        curve=Curve(loss=tuple(seen.loss), train=tuple(seen.train), test=tuple(seen.watched)),
+        curve=Curve(
+            loss=tuple(progress.loss),
+            train=tuple(progress.train),
+            test=tuple(progress.validation),
+        ),
         parameters=_parameters(training.model),
         tested=len(test),
-        seconds=seen.seconds,
+        seconds=progress.seconds,
     )
 
 
@@ -141,32 +143,33 @@ def split_of(task: FoldTask, graphs: GraphSet) -> Split:
     return folds[which.fold]
 
 
-def _trained(
+def _train(
     task: FoldTask,
     number: int,
     encoder: Encoder,
     train: GraphSet,
-    watched: GraphSet,
-    workshop: FoldContext,
+    validation: GraphSet,
+    context: FoldContext,
 ) -> Training:
+    """Train a candidate, from its checkpoint if there is one."""
     which, candidate = task.fold, task.candidates[number]
     scope = (which.dataset, which.pool, "folds", which.folds, "fold", which.fold)
-    # Layers draw their first weights from torch's global generator: it is set here and, for
+    # Layers draw their initial weights from torch's global generator: it is seeded here and, for
     # dropout, at the beginning of every epoch.
     torch.manual_seed(seed_for(which.seed, *scope, "weights"))
     model = build_network(encoder.width, train.num_classes, candidate.network)
     training = Training(
         model,
-        encoder.transform(train, cache=workshop.encodings),
-        encoder.transform(watched, cache=workshop.encodings),
+        encoder.transform(train, cache=context.encodings),
+        encoder.transform(validation, cache=context.encodings),
         candidate.training,
         which.seed,
         scope,
     )
-    checkpoint = workshop.checkpoint(number)
+    checkpoint = context.checkpoint(number)
     restore_checkpoint(training, checkpoint, task.key)
-    training.run(partial(workshop.after_epoch, number))
-    # The end is kept as well: where the record is lost, no epoch is run again.
+    training.run(partial(context.after_epoch, number))
+    # Also after the last epoch: if the record is lost, no epoch is repeated.
     save_checkpoint(training, checkpoint, task.key)
     return training
 

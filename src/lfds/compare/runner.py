@@ -1,4 +1,4 @@
-"""A whole comparison: what is there already is kept, the rest is run, and a table comes out."""
+"""A whole comparison: completed folds are kept, the others are run, and tables are returned."""
 
 import json
 from collections.abc import Sequence
@@ -6,38 +6,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol as Interface
 
-from lfds.compare.datasets import ReadyData, load_sets, make_ready
+from lfds.compare.datasets import PreparedDataset, load_datasets, prepare_datasets
 from lfds.compare.engines.local import Engine, engine_for
 from lfds.compare.fold import RunDirectory, Step
-from lfds.compare.given_splits import find_splits, follow_folds
+from lfds.compare.given_splits import find_splits, with_given_folds
 from lfds.compare.task import Candidate, FoldTask
 from lfds.config.comparison import CompareSpec
 from lfds.data.atomic_io import atomic_write
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
 from lfds.results.store import RecordStore
 from lfds.results.table import Table, table_of
-from lfds.train.memory_limit import check_room
+from lfds.train.memory_limit import check_memory
 
 SPEC = "spec.json"
-"""What the last run in a folder of results was asked for."""
+"""The file of the last spec that was run in a folder of results."""
 
 
-class Watcher(Interface):
-    """Someone who wants to know how a comparison gets on."""
+class Observer(Interface):
+    """Follows the progress of a comparison."""
 
-    def begin(self, tasks: Sequence[FoldTask], known: Sequence[Record], torn: int) -> None:
-        """All folds there are, the records there are of them, and bytes of a torn record."""
+    def begin(self, tasks: Sequence[FoldTask], stored: Sequence[Record], torn: int) -> None:
+        """Called once with all folds, their stored records, and the bytes of a torn record."""
 
     def step(self, task: FoldTask, step: Step) -> None:
-        """A fold has done an epoch."""
+        """Called after each epoch of a fold."""
 
     def end(self, task: FoldTask, record: Record) -> None:
-        """A fold has come to an end, good or bad."""
+        """Called when a fold has completed or failed."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a comparison found.
+    """The result of a comparison.
 
     Attributes:
         spec: What was run.
@@ -51,14 +51,14 @@ class Result:
 
     @property
     def failed(self) -> tuple[Record, ...]:
-        """The folds that failed."""
+        """The records of failed folds."""
         return tuple(record for record in self.records if record.failure is not None)
 
 
 def compare(
     spec: CompareSpec,
     out: Path,
-    watcher: Watcher,
+    observer: Observer,
     *,
     root: Path = Path("data"),
     workers: int = 1,
@@ -66,60 +66,60 @@ def compare(
     retry: bool = False,
     engine: Engine | None = None,
 ) -> Result:
-    """Run what is missing of a comparison, and lay out what is there.
+    """Run all folds of a comparison that are not in its folder yet, and return its tables.
 
     Args:
-        spec: What is to be run.
-        out: The folder of results; a run that was interrupted there is gone on with.
-        watcher: Is told how it gets on.
-        root: Where datasets known by name are kept.
+        spec: The comparison.
+        out: The folder of results; a run that was interrupted there is resumed.
+        observer: Follows the progress.
+        root: The folder of datasets that are given by name.
         workers: Processes that run folds.
         patience: Seconds between two checkpoints of a fold, at least.
-        retry: Whether folds that failed are run again.
-        engine: Runs the folds; one made for ``workers`` when left out.
+        retry: Whether failed folds are run again.
+        engine: Runs the folds; by default in ``workers`` processes.
     """
     # Before anything is written: what cannot be run leaves no trace.
-    if engine is None:  # others may run the folds on other machines
+    if engine is None:  # another engine may run the folds on larger machines
         check_networks(spec)
-    sets = load_sets(spec, root)
-    given = find_splits(spec, sets)
-    spec = follow_folds(spec, given)
+    datasets = load_datasets(spec, root)
+    given = find_splits(spec, datasets)
+    spec = with_given_folds(spec, given)
     with RecordStore.open(out) as store:
-        ready = make_ready(spec, sets, out, given=given, workers=workers)
-        # Records of other settings may be here as well: this says which ones the last run meant.
+        prepared = prepare_datasets(spec, datasets, out, given=given, workers=workers)
+        # There may be records of other settings as well: this says which belong to the last run.
         atomic_write(out / SPEC, json.dumps(spec.as_stored(), indent=2).encode() + b"\n")
-        tasks = tasks_of(spec, ready)
-        place = RunDirectory(out, patience)
-        known = {task.key: record for task in tasks if (record := store.find(task.key))}
-        watcher.begin(tasks, tuple(known.values()), store.torn)
+        tasks = tasks_of(spec, prepared)
+        directory = RunDirectory(out, patience)
+        stored = {task.key: record for task in tasks if (record := store.find(task.key))}
+        observer.begin(tasks, tuple(stored.values()), store.torn)
 
         def end(task: FoldTask, outcome: Outcome | Failure) -> None:
             record = task.record(outcome)
             store.add(record)
-            # Only now: a checkpoint goes when its record is safe.
-            place.forget(task)
-            known[task.key] = record
-            watcher.end(task, record)
+            # Only now: the checkpoint is needed until the record is safe.
+            directory.remove_checkpoints(task)
+            stored[task.key] = record
+            observer.end(task, record)
 
         open_tasks = [
             task
             for task in tasks
-            if task.key not in known or (retry and known[task.key].failure is not None)
+            if task.key not in stored or (retry and stored[task.key].failure is not None)
         ]
         if open_tasks:
-            (engine or engine_for(workers)).run(open_tasks, place, watcher.step, end)
-    records = tuple(known[task.key] for task in tasks)
-    return Result(spec, records, _tables(spec, ready, records))
+            (engine or engine_for(workers)).run(open_tasks, directory, observer.step, end)
+    records = tuple(stored[task.key] for task in tasks)
+    return Result(spec, records, _tables(spec, prepared, records))
 
 
 def check_networks(spec: CompareSpec) -> None:
-    """Raise a SpecError if there is no room on this machine for a network of a comparison."""
+    """Raise a SpecError if a network of a comparison does not fit into the memory."""
     for candidate in spec.candidates():
         for pool in spec.pools:
-            check_room(candidate.network_for(pool))
+            check_memory(candidate.network_for(pool))
 
 
-def tasks_of(spec: CompareSpec, ready: Sequence[ReadyData]) -> list[FoldTask]:
+def tasks_of(spec: CompareSpec, datasets: Sequence[PreparedDataset]) -> list[FoldTask]:
     """Return every fold of a comparison."""
     return [
         FoldTask(
@@ -142,7 +142,7 @@ def tasks_of(spec: CompareSpec, ready: Sequence[ReadyData]) -> list[FoldTask]:
                 for one in spec.candidates()
             ),
         )
-        for data in ready
+        for data in datasets
         for seed in spec.all_seeds
         for pool in spec.pools
         for fold in range(spec.folds)
@@ -150,14 +150,14 @@ def tasks_of(spec: CompareSpec, ready: Sequence[ReadyData]) -> list[FoldTask]:
 
 
 def _tables(
-    spec: CompareSpec, ready: Sequence[ReadyData], records: Sequence[Record]
+    spec: CompareSpec, datasets: Sequence[PreparedDataset], records: Sequence[Record]
 ) -> tuple[Table, ...]:
     return tuple(
         table_of(
             rule,
             records,
             pools=spec.pools,
-            datasets=[data.name for data in ready],
+            datasets=[data.name for data in datasets],
             folds=spec.folds,
             seeds=spec.all_seeds,
         )

@@ -1,24 +1,29 @@
-"""One fold to be run: everything that decides its numbers, and where its data are."""
+"""One fold to run: everything that determines its numbers, and where its data is."""
 
-from functools import cached_property
+import platform
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lfds.compare.versions import versions
+from lfds import __version__
 from lfds.config.encoding import EncodingSettings
+from lfds.config.migrations import without_legacy_defaults
 from lfds.config.network import NetworkSettings
 from lfds.config.training import TrainingSettings
 from lfds.results.record import Failure, Fold, Outcome, Record, key_of
 
+_PACKAGES = ("torch", "torch-geometric", "numpy", "scipy")
+
 
 class Candidate(BaseModel):
-    """One way to make and fit a model.
+    """One configuration of a model.
 
     Attributes:
-        training: How it is fitted.
-        network: What it is.
+        training: How it is trained.
+        network: What it is made of.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -33,11 +38,13 @@ class FoldTask(BaseModel):
         fold: Which one.
         data: Where the graphs are saved.
         content: The hash of the graphs; other graphs under the same name are another task.
-        validation: Share of the training folds on which ``fair`` chooses, where folds are dealt.
-        splits: The hash of the splits, where they are given and not dealt.
-        splits_file: Where those are saved.
-        encoding: What the nodes are known by.
-        candidates: What is tried; several only under ``fair``, which chooses on validation graphs.
+        validation: Share of the training folds that is the validation part, unless splits are
+            given.
+        splits: The hash of the given splits; None where graphs are split into folds.
+        splits_file: Where given splits are saved.
+        encoding: Which features the nodes get.
+        candidates: The configurations to select from; several only under ``fair``, which selects on
+            validation graphs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,17 +59,15 @@ class FoldTask(BaseModel):
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Everything that decides the numbers, the fold apart; where files are does not."""
-        # Given splits and the share of dealt ones exclude each other; what says nothing stays out,
-        # so that adding a way to split renames no record of the others.
-        silent = "splits" if self.splits is None else "validation"
-        told = self.model_dump(mode="json", exclude={"fold", "data", "splits_file", silent})
-        for named, candidate in zip(told["candidates"], self.candidates, strict=True):
-            # As it was before one could choose: such records keep their names.
-            if candidate.training.keep == "best":
-                del named["training"]["keep"]
+        """Everything that determines the numbers, except the fold; no paths."""
+        # Given splits and a share of validation exclude each other. What has no effect is left out,
+        # so that a new way to split renames no record of the others.
+        unused = "splits" if self.splits is None else "validation"
+        settings = self.model_dump(mode="json", exclude={"fold", "data", "splits_file", unused})
+        for named, candidate in zip(settings["candidates"], self.candidates, strict=True):
+            named["training"] = without_legacy_defaults(TrainingSettings, named["training"])
             named["network"] = candidate.network.as_recorded()
-        return told
+        return settings
 
     @cached_property
     def key(self) -> str:
@@ -74,13 +79,13 @@ class FoldTask(BaseModel):
         """Epochs of all candidates together."""
         return sum(candidate.training.epochs for candidate in self.candidates)
 
-    def at_home(self) -> "FoldTask":
-        """Return the same task with paths that hold in every folder of a machine."""
+    def with_absolute_paths(self) -> "FoldTask":
+        """Return the same task with paths that do not depend on the working directory."""
         splits = None if self.splits_file is None else self.splits_file.resolve()
         return self.model_copy(update={"data": self.data.resolve(), "splits_file": splits})
 
     def record(self, end: Outcome | Failure) -> Record:
-        """Return what is to be written down when the fold has come to an end."""
+        """Return the record of the fold's outcome or failure."""
         return Record(
             key=self.key,
             fold=self.fold,
@@ -89,3 +94,11 @@ class FoldTask(BaseModel):
             failure=end if isinstance(end, Failure) else None,
             versions=versions(),
         )
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of everything that affects the numbers, by name."""
+    found = {"lfds": __version__, "python": platform.python_version()}
+    found |= {package: version(package) for package in _PACKAGES}
+    return found | {"machine": f"{platform.system()} {platform.machine()}"}

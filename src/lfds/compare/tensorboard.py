@@ -1,4 +1,4 @@
-"""Curves for TensorBoard: one run for each fold, written from its record when it has ended."""
+"""Learning curves for TensorBoard: one run for each fold, written when the fold has ended."""
 
 import importlib.util
 import shutil
@@ -8,75 +8,75 @@ from typing import final
 from urllib.parse import quote
 
 from lfds.compare.fold import Step
-from lfds.compare.runner import Watcher
+from lfds.compare.runner import Observer
 from lfds.compare.task import FoldTask
 from lfds.config.errors import SpecError
 from lfds.results.record import Record
 
 
 @final
-class Curves:
-    """A watcher that writes down curves, and passes on what it is told.
+class TensorBoardCurves:
+    """An observer that writes curves, and passes everything on to another observer.
 
-    A fold of which curves are there already is left alone, so that a run that is gone on with
-    shows every fold once. A fold that failed has no curves.
+    Existing curves of a fold are left alone, so that a resumed run shows every fold once. Failed
+    folds have no curves.
 
     Args:
-        folder: Where TensorBoard is to look.
-        watcher: Is told everything as well.
+        folder: The folder for TensorBoard.
+        observer: Is called as well.
     """
 
-    def __init__(self, folder: Path, watcher: Watcher) -> None:
+    def __init__(self, folder: Path, observer: Observer) -> None:
         if importlib.util.find_spec("tensorboard") is None:
             raise SpecError(
-                "--tensorboard needs TensorBoard; install it with: pip install 'lfds[tensorboard]'"
+                "TensorBoard is not installed; install it with: pip install 'lfds[tensorboard]'"
             )
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SpecError(
-                f"--tensorboard: {folder} cannot be made ({error.strerror}); name another folder"
+                f"tensorboard: {folder} cannot be created ({error.strerror}); use another folder"
             ) from error
-        self._folder, self._watcher = folder, watcher
+        self._folder, self._observer = folder, observer
 
-    def begin(self, tasks: Sequence[FoldTask], known: Sequence[Record], torn: int) -> None:
-        self._watcher.begin(tasks, known, torn)
-        for record in known:
+    def begin(self, tasks: Sequence[FoldTask], stored: Sequence[Record], torn: int) -> None:
+        self._observer.begin(tasks, stored, torn)
+        for record in stored:
             self._write(record)
 
     def step(self, task: FoldTask, step: Step) -> None:
-        self._watcher.step(task, step)
+        self._observer.step(task, step)
 
     def end(self, task: FoldTask, record: Record) -> None:
-        self._watcher.end(task, record)
+        self._observer.end(task, record)
         self._write(record)
 
     def _write(self, record: Record) -> None:
         run = self._folder / run_of(record)
         if run.exists() or record.outcome is None:
             return
-        # Beside, then into place: a run is there whole or not at all.
-        beside = run.with_name(f"{run.name}.part")
+        # Under another name first, so that an interrupted run is never taken for a complete one.
+        part = run.with_name(f"{run.name}.part")
         try:
-            shutil.rmtree(beside, ignore_errors=True)
-            write_run(beside, record)
-            beside.rename(run)
+            shutil.rmtree(part, ignore_errors=True)
+            write_run(part, record)
+            part.rename(run)
         except OSError as error:
             raise SpecError(
-                f"--tensorboard: {run} cannot be written ({error.strerror}); the records are safe, "
-                f"and the same command goes on from here"
+                f"tensorboard: {run} cannot be written ({error.strerror}); the records are safe, "
+                f"and the same command resumes the run"
             ) from error
 
 
 def run_of(record: Record) -> str:
-    """Return the name of a fold's run: what it is called, and the key of its settings."""
+    """Return the name of a fold's TensorBoard run."""
     fold = record.fold
     names = "/".join(quote(name, safe="+:") for name in (fold.dataset, fold.pool))
     return f"{names}/seed {fold.seed} fold {fold.fold + 1} of {fold.folds} {record.key[:8]}"
 
 
 def points_of(record: Record) -> Iterator[tuple[str, int, float]]:
-    """Return the points of all curves: name, epoch counted from 1, value.
+    """Yield the points of all curves: name, epoch counted from 1, value.
 
     Test accuracy carries the name of its protocol, as everywhere.
     """
@@ -98,7 +98,7 @@ def points_of(record: Record) -> Iterator[tuple[str, int, float]]:
 
 
 def write_run(folder: Path, record: Record) -> None:
-    """Write the curves of a record as a run of TensorBoard."""
+    """Write the curves of a record as a TensorBoard run."""
     from torch.utils.tensorboard import SummaryWriter
 
     with SummaryWriter(str(folder)) as writer:

@@ -37,58 +37,55 @@ _TRAINING = frozenset(TrainingSettings.model_fields)
 
 
 class CompareSpec(TrainingSettings):
-    """Which poolings are compared, on which data, under which protocol.
-
-    Attributes:
-        data: Names of the catalog, or paths of anything ``lfds data info`` reads.
-        pools: Names of poolings.
-        protocol: ``fair`` (the headline) or ``paper``.
-        folds: How many parts the graphs are dealt into.
-        seeds: How many times everything is repeated, the dealing of folds included.
-        seed: The first seed; the others follow.
-        validation: Share of the training folds on which ``fair`` chooses.
-        graphs: Take at most this many graphs of each dataset, evenly of each class.
-        splits: Folders that hold ``NAME_splits.json``, or files as ``NAME=FILE``: the parts of each
-            fold are read, not dealt, and ``folds`` and ``validation`` follow from them.
-        encoding: What nodes are known by; ``auto`` is labels and attributes, and return
-            probabilities of random walks where the graphs have neither.
-        network: ``default``, or ``paper`` for the paper's network to the letter.
-        options: What is to be otherwise in every network, by the names of its settings.
-        grid: Values to choose from on the validation graphs of each fold, by the names of settings
-            of training or network; every combination is trained. Only under ``fair``.
-    """
+    """Which poolings are compared, on which data, under which protocol."""
 
     data: Names = ("pc-graphs",)
+    """Datasets: names of the catalog, or paths of anything that ``lfds data info`` reads."""
     pools: Names = ("max", "loop")
+    """Poolings to compare; ``tgp:NAME`` is one of torch-geometric-pool."""
     protocol: Protocol = "fair"
+    """``fair`` selects epochs on validation graphs and tests once; ``paper`` tests every epoch."""
     folds: int = Field(default=10, ge=2)
+    """Number of folds that the graphs are split into."""
     seeds: PositiveInt = 1
+    """Number of seeds; every fold is trained once per seed."""
     seed: NonNegativeInt = 0
+    """The first seed; the others follow it."""
     validation: float = Field(default=0.1, gt=0.0, lt=1.0)
+    """Share of the training folds that is used for validation under ``fair``."""
     graphs: PositiveInt | None = None
+    """Use at most this many graphs of each dataset, of each class in proportion."""
     splits: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
+    """Read the folds from files: folders of ``NAME_splits.json``, or ``NAME=FILE``. They determine
+    the number of folds and the validation graphs."""
     encoding: Literal["auto"] | EncodingSettings = "auto"
+    """Which features the nodes get; ``auto`` is labels and attributes, and random-walk return
+    probabilities where the graphs have neither."""
     network: Literal["default", "paper"] = "default"
+    """The settings of the network to start from; ``paper`` is the network of the paper."""
     options: dict[str, Value] = Field(default={})
+    """Settings of all networks, by name."""
     grid: dict[str, Annotated[tuple[Value, ...], Field(min_length=1)]] = Field(default={})
+    """Values to select from on the validation graphs of each fold, by the names of settings of
+    training or network; every combination is trained. Only under ``fair``."""
 
     @model_validator(mode="after")
-    def _only_fair_chooses(self) -> Self:
+    def _check_protocol(self) -> Self:
         if self.grid and self.protocol != "fair":
-            raise ValueError("a grid is chosen from on validation graphs: it needs protocol 'fair'")
+            raise ValueError("grid: selects on validation graphs, and needs protocol='fair'")
         if "keep" in self.grid:
             raise ValueError(
-                "grid: keep cannot be chosen on validation graphs, on which the last epoch is "
-                "never ahead of the best; name one of them outside of the grid"
+                "grid: keep cannot be selected on validation graphs, on which the last epoch is "
+                "never better than the best; set it outside of the grid"
             )
         if self.keep != "best" and self.protocol != "fair":
             raise ValueError(
-                "keep is for protocol 'fair': 'paper' judges all epochs, by 'last' the last one"
+                f"keep={self.keep!r} needs protocol='fair'; under 'paper' every epoch is tested"
             )
         return self
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
+    def _check_names(self) -> Self:
         for pool in self.pools:
             if not (pool.startswith(TGP_PREFIX) or set(pool.split("+")) <= set(POOLINGS)):
                 raise ValueError(f"no pooling is called {pool!r}; {choose_from(pool, POOLINGS)}")
@@ -102,25 +99,25 @@ class CompareSpec(TrainingSettings):
         return self
 
     @model_validator(mode="after")
-    def _whole_sets_are_split(self) -> Self:
+    def _check_splits(self) -> Self:
         if self.splits and self.graphs is not None:
-            raise ValueError("splits say where each graph of a set is: leave out graphs, or splits")
+            raise ValueError("splits need all graphs of a dataset; leave out graphs or splits")
         return self
 
     def candidates(self) -> "list[CompareSpec]":
         """Return the spec of each combination of the grid's values; without a grid, this one."""
-        mine = self.model_dump(exclude={"grid"})
+        common = self.model_dump(exclude={"grid"})
         found = []
         for values in product(*self.grid.values()):
-            told = dict(zip(self.grid, values, strict=True))
-            training = {name: told.pop(name) for name in self.grid if name in _TRAINING}
-            options = {**self.options, **told}
-            found.append(CompareSpec.model_validate({**mine, **training, "options": options}))
+            chosen = dict(zip(self.grid, values, strict=True))
+            training = {name: chosen.pop(name) for name in self.grid if name in _TRAINING}
+            options = {**self.options, **chosen}
+            found.append(CompareSpec.model_validate({**common, **training, "options": options}))
         return found
 
     def network_for(self, pool: str) -> NetworkSettings:
-        """Return the network that a pooling is part of."""
-        base = NetworkSettings.paper if self.network == "paper" else _plain
+        """Return the settings of the network of a pooling."""
+        base = NetworkSettings.paper if self.network == "paper" else _default_network
         for name in self.options:
             if name == "pool" or name not in NetworkSettings.model_fields:
                 known = {key: None for key in NetworkSettings.model_fields if key != "pool"}
@@ -133,21 +130,21 @@ class CompareSpec(TrainingSettings):
 
     @property
     def training(self) -> TrainingSettings:
-        """The part that says how one model is fitted."""
+        """How each model is trained."""
         return TrainingSettings(**self.model_dump(include=set(_TRAINING)))
 
     @property
     def all_seeds(self) -> tuple[int, ...]:
-        """Every seed of the run."""
+        """All seeds of the comparison."""
         return tuple(range(self.seed, self.seed + self.seeds))
 
 
-def _plain(pool: str) -> NetworkSettings:
+def _default_network(pool: str) -> NetworkSettings:
     return NetworkSettings.model_validate({"pool": pool})
 
 
 def make_spec(options: Mapping[str, Any]) -> CompareSpec:
-    """Return the spec of some options, ``preset`` among them; what is wrong is one line."""
+    """Return the spec of some options, which may include ``preset``; errors are one line."""
     given = dict(options)
     preset = given.pop("preset", "default")
     if preset not in PRESETS:
@@ -168,7 +165,7 @@ def read_options(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise SpecError(f"{path}: invalid {kind}: {error}") from error
     if not isinstance(options, dict):
-        raise SpecError(f"{path}: needs options by name, not {type(options).__name__}")
+        raise SpecError(f"{path}: must hold options by name, not a {type(options).__name__}")
     if kind == "TOML":
         return options
     try:

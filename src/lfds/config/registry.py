@@ -1,4 +1,4 @@
-"""The registry: every structure, pooling and encoding by name, and where it is implemented.
+"""The registry: every structure, pooling, encoding and file format, and where it is implemented.
 
 The command line, the settings, the estimators, reports, tests and benchmarks read names from here
 and from nowhere else.  Nothing is imported until :meth:`Entry.load` is called, so that a list of
@@ -31,8 +31,13 @@ class Entry:
 
     def load(self) -> Any:
         """Import what is implemented there."""
-        module, name = self.target.split(":")
-        return getattr(importlib.import_module(module), name)
+        return load(self.target)
+
+
+def load(target: str) -> Any:
+    """Import what is called ``module:name``."""
+    module, name = target.split(":")
+    return getattr(importlib.import_module(module), name)
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,72 @@ ENCODINGS: Mapping[str, Entry] = MappingProxyType(
     }
 )
 """The structural encodings of nodes."""
+
+
+@dataclass(frozen=True)
+class ReaderEntry(Entry):
+    """A file format: ``target`` is a function ``(path, *, seed, **options) -> GraphSet``.
+
+    Attributes:
+        suffixes: Endings of its files.
+        detect: A function ``path -> bool``, as ``module:name``, for paths without such an ending.
+        stream: A function ``(path, *, size, **options)``, as ``module:name``, that yields chunks
+            of at most ``size`` graphs with their line numbers; without it all is read at once.
+        options: Arguments of the reader that a user may set.
+    """
+
+    suffixes: tuple[str, ...] = ()
+    detect: str | None = None
+    stream: str | None = None
+    options: tuple[str, ...] = ()
+
+
+READERS: Mapping[str, ReaderEntry] = MappingProxyType(
+    {
+        "saved": ReaderEntry(
+            "lfds.data.storage:read_saved",
+            "a folder written by GraphSet.save",
+            detect="lfds.data.storage:is_saved_set",
+        ),
+        "tu": ReaderEntry(
+            "lfds.data.readers.tu:read_tu",
+            "a TU folder or archive (NAME_A.txt ...)",
+            suffixes=(".zip", ".tar", ".tar.gz", ".tgz"),
+            detect="lfds.data.readers.tu_files:is_tu",
+        ),
+        "jsonl": ReaderEntry(
+            "lfds.data.readers.jsonl:read_jsonl",
+            "a .jsonl file with one graph per line",
+            suffixes=(".jsonl", ".ndjson"),
+            stream="lfds.data.readers.jsonl:stream_jsonl",
+        ),
+        "smiles": ReaderEntry(
+            "lfds.data.readers.smiles:read_smiles",
+            "a .csv file with SMILES",
+            suffixes=(".csv",),
+            stream="lfds.data.readers.smiles:stream_smiles",
+            options=("target", "bad"),
+        ),
+        "clouds": ReaderEntry(
+            "lfds.data.readers.clouds:read_cloud_graphs",
+            "a folder of point clouds or meshes (CLASS/NAME.xyz ...)",
+            detect="lfds.data.readers.clouds:is_cloud_folder",
+        ),
+    }
+)
+"""The file formats, in the order in which folders are examined."""
+
+
+def readable_formats() -> str:
+    """Return what can be read, for messages and help texts."""
+    *others, last = (entry.summary for entry in READERS.values())
+    return f"{', '.join(others)}, or {last}"
+
+
+def suffixes_with(option: str) -> str:
+    """Return the endings of the files whose reader has an option."""
+    having = (entry for entry in READERS.values() if option in entry.options)
+    return " or ".join(suffix for entry in having for suffix in entry.suffixes)
 
 
 def structures_in(pool: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all."""
+"""Files and folders that are written completely or not at all."""
 
 import glob
 import os
@@ -7,86 +7,83 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile, mkdtemp
-from typing import TextIO, cast
+from typing import IO, TextIO, cast
 
 from lfds.data.errors import DataError, quoted
 
-_OLD = "old"
+_PREVIOUS = "old"
 
 
 def atomic_write(path: Path, content: bytes) -> None:
-    """Write ``content`` beside ``path``, then put it in place in one step."""
-    beside = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(prefix=f".{path.name}-", dir=path.parent, delete=False) as file:
-            beside = Path(file.name)
-            file.write(content)
-        # A temporary file is private; what it becomes is as public as any file.
-        beside.chmod(0o644)
-        os.replace(beside, path)
-    except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror})", source=path) from error
-    finally:
-        if beside is not None:
-            beside.unlink(missing_ok=True)
+    """Write ``content`` to a temporary file, then rename it to ``path``."""
+    with _temporary_file(path, "wb") as file:
+        file.write(content)
 
 
 @contextmanager
-def whole_text(path: Path) -> Iterator[TextIO]:
-    """Give a text file beside ``path`` that takes its place when the block ends well."""
-    beside = None
+def atomic_text(path: Path) -> Iterator[TextIO]:
+    """Open a temporary text file that is renamed to ``path`` when the block succeeds."""
+    if path.is_dir():
+        raise DataError("is a folder, where a file is to be written", source=path)
+    with _temporary_file(path, "w", encoding="utf-8", newline="") as file:
+        yield cast(TextIO, file)
+
+
+@contextmanager
+def _temporary_file(
+    path: Path, mode: str, encoding: str | None = None, newline: str | None = None
+) -> Iterator[IO[bytes]]:
+    temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise DataError("is a folder, where a file is to be written", source=path)
         with NamedTemporaryFile(
-            "w",
+            mode,
             prefix=f".{path.name}-",
             dir=path.parent,
             delete=False,
-            encoding="utf-8",
-            newline="",
+            encoding=encoding,
+            newline=newline,
         ) as file:
-            beside = Path(file.name)
-            yield cast(TextIO, file)
-        beside.chmod(0o644)
-        os.replace(beside, path)
+            temporary = Path(file.name)
+            yield cast(IO[bytes], file)
+        # Temporary files are private; the result gets the permissions of an ordinary file.
+        temporary.chmod(0o644)
+        os.replace(temporary, path)
     except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror})", source=path) from error
+        raise _not_writable(path, error) from error
     finally:
-        if beside is not None:
-            beside.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
-def whole_folder(path: Path, *, ours: Callable[[str], bool]) -> Iterator[Path]:
-    """Give an empty folder beside ``path`` that takes its place when the block ends well.
+def atomic_folder(path: Path, *, replaceable: Callable[[str], bool]) -> Iterator[Path]:
+    """Make a temporary folder that is renamed to ``path`` when the block succeeds.
 
     Args:
-        path: The folder to make. One that is there is replaced, if nothing else is lost by that.
-        ours: Whether a file of this name is one the caller writes, and may be replaced.
+        path: The folder to write. An existing one is replaced if it holds nothing else.
+        replaceable: Whether a file of this name may be replaced.
     """
     try:
-        check_nothing_is_lost(path, ours)
+        check_overwrite(path, replaceable)
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(mkdtemp(prefix=f".{path.name}-", dir=path.parent))
     except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror})", source=path) from error
+        raise _not_writable(path, error) from error
     try:
         yield folder
         folder.chmod(0o755)
         _put_in_place(folder, path)
     except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror})", source=path) from error
+        raise _not_writable(path, error) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
-    """Raise if writing a folder at ``path`` would delete files that are not ``ours``."""
+def check_overwrite(path: Path, replaceable: Callable[[str], bool]) -> None:
+    """Raise if writing a folder at ``path`` would delete a file that is not ``replaceable``."""
     if path.is_symlink():
-        # The folder behind it may be known by other names: who asks for it means it.
+        # Other paths may lead to the same folder: replacing the link would not update them.
         raise DataError(
             f"is a link, which a folder would replace; write to {os.path.realpath(path)} itself, "
             "or remove the link",
@@ -96,7 +93,7 @@ def check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
         return
     if not path.is_dir():
         raise DataError("is a file, where a folder is to be written; choose a new one", source=path)
-    others = sorted(e.name for e in path.iterdir() if not (e.is_file() and ours(e.name)))
+    others = sorted(e.name for e in path.iterdir() if not (e.is_file() and replaceable(e.name)))
     if others:
         raise DataError(
             f"holds other files, such as {quoted(others[0])}, that writing here would delete; "
@@ -105,40 +102,45 @@ def check_nothing_is_lost(path: Path, ours: Callable[[str], bool]) -> None:
         )
 
 
-def stepped_aside(path: Path) -> Path | None:
-    """Return the folder that was at ``path`` before its replacement was killed half way."""
-    left = path.parent.glob(f"{glob.escape(_aside(path))}*/{_OLD}")
+def previous_folder(path: Path) -> Path | None:
+    """Return the folder that was at ``path`` if replacing it was interrupted, else None."""
+    left = path.parent.glob(f"{glob.escape(_previous_prefix(path))}*/{_PREVIOUS}")
     return max(left, key=lambda old: old.parent.stat().st_mtime, default=None)
 
 
-def _aside(path: Path) -> str:
+def _previous_prefix(path: Path) -> str:
     return f".{path.name}-old-"
+
+
+def _not_writable(path: Path, error: OSError) -> DataError:
+    return DataError(f"cannot be written ({error.strerror})", source=path)
 
 
 def _put_in_place(folder: Path, path: Path) -> None:
     if not path.exists():
         os.replace(folder, path)
         return
-    # A folder cannot be renamed over a full one: the old one steps aside first.
-    aside = Path(mkdtemp(prefix=_aside(path), dir=path.parent))
+    # A folder cannot be renamed over one that has files: move the previous one away first.
+    aside = Path(mkdtemp(prefix=_previous_prefix(path), dir=path.parent))
     try:
-        os.replace(path, aside / _OLD)
+        os.replace(path, aside / _PREVIOUS)
         os.replace(folder, path)
     except BaseException:  # an interrupt as well
-        _put_back(aside / _OLD, path)
+        _restore(aside / _PREVIOUS, path)
         raise
     finally:
-        if path.exists():  # otherwise the only one there is
+        if path.exists():  # otherwise the previous folder is the only copy
             shutil.rmtree(aside, ignore_errors=True)
 
 
-def _put_back(old: Path, path: Path) -> None:
+def _restore(old: Path, path: Path) -> None:
     if path.exists():
         return
     try:
         os.replace(old, path)
     except OSError as error:
         raise DataError(
-            f"cannot be written ({error.strerror}); what was there is now {old}: move it back",
+            f"cannot be written ({error.strerror}); the previous folder was moved to {old}: "
+            "move it back",
             source=path,
         ) from error

@@ -1,4 +1,4 @@
-"""A ragged batch: some graphs of a set laid end to end, nodes renumbered, nothing padded."""
+"""A ragged batch: some graphs of a set concatenated, without padding."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Self
@@ -6,7 +6,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from lfds.data.selection import Picked, take
+from lfds.data.selection import Selection, take
 
 
 @dataclass(frozen=True)
@@ -15,12 +15,12 @@ class Batch:
 
     Attributes:
         x: Node features, ``[nodes, features]``.
-        ptr: Nodes of the batch's graph ``b`` are ``ptr[b]:ptr[b + 1]``.
-        edge_ptr: Row pointers of the adjacency in CSR form, one row per node of the batch.
+        ptr: Nodes of graph ``b`` of the batch are ``ptr[b]:ptr[b + 1]``.
+        edge_ptr: Row pointers of the edges in CSR form, one row per node of the batch.
         edge_dst: For each row ``i`` the nodes from which ``i`` receives, numbered in the batch.
         y: Targets, one row per graph.
         edge_attributes: One row per edge, in the order of ``edge_dst``; width 0 where none.
-        edge_labels: Likewise.
+        edge_labels: Likewise, for labels.
     """
 
     x: Tensor
@@ -36,43 +36,43 @@ class Batch:
 
     @property
     def index(self) -> Tensor:
-        """The graph of each node, as PyG's layers want it."""
+        """The graph of each node, which PyG calls ``batch``."""
         return torch.repeat_interleave(self.ptr.diff())
 
     @property
     def edge_index(self) -> Tensor:
-        """The edges as PyG writes them: sources above targets."""
+        """Edges as in PyG, ``[2, edges]``: senders above receivers."""
         return torch.stack([self.edge_dst, torch.repeat_interleave(self.edge_ptr.diff())])
 
     def to(self, device: torch.device | str) -> Self:
-        """Return the batch on ``device``; itself where it is there already."""
+        """Return the batch on ``device``; itself if it is there already."""
         moved = {entry.name: getattr(self, entry.name).to(device) for entry in fields(self)}
         unmoved = all(tensor is getattr(self, name) for name, tensor in moved.items())
         return self if unmoved else replace(self, **moved)
 
 
 def assemble(
-    picked: Picked,
+    rows: Selection,
     x: Tensor,
     edge_dst: Tensor,
     y: Tensor,
     edge_attributes: Tensor,
     edge_labels: Tensor,
 ) -> Batch:
-    """Gather a batch from the flat tensors of a set, whose node numbers are local to a graph."""
-    edges = picked.ptr[:-1].repeat(picked.edge_counts)
-    edges += take(edge_dst, picked.edges).numpy()
+    """Return a batch of selected rows of the tensors of a set; edges are renumbered."""
+    edges = rows.ptr[:-1].repeat(rows.edge_counts)
+    edges += take(edge_dst, rows.edges).numpy()
     return Batch(
-        x=take(x, picked.nodes),
-        ptr=torch.from_numpy(picked.ptr),
-        edge_ptr=torch.from_numpy(picked.edge_ptr),
+        x=take(x, rows.nodes),
+        ptr=torch.from_numpy(rows.ptr),
+        edge_ptr=torch.from_numpy(rows.edge_ptr),
         edge_dst=torch.from_numpy(edges),
-        y=take(y, picked.graphs),
-        edge_attributes=_taken(edge_attributes, picked, len(edges)),
-        edge_labels=_taken(edge_labels, picked, len(edges)),
+        y=take(y, rows.graphs),
+        edge_attributes=_edge_rows(edge_attributes, rows, len(edges)),
+        edge_labels=_edge_rows(edge_labels, rows, len(edges)),
     )
 
 
-def _taken(table: Tensor, picked: Picked, length: int) -> Tensor:
-    # Most sets know nothing of edges: they do not pay for gathering it.
-    return take(table, picked.edges) if table.shape[1] else table.new_empty(length, 0)
+def _edge_rows(table: Tensor, rows: Selection, length: int) -> Tensor:
+    # Most sets have no edge features: skip the gather.
+    return take(table, rows.edges) if table.shape[1] else table.new_empty(length, 0)

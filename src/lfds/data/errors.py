@@ -1,19 +1,22 @@
-"""The one exception for data that cannot be used: where, what, and the way out, in one line."""
+"""The exception for data that cannot be used, and checks of arguments that raise it."""
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from os import PathLike
 
-_LONGEST_VALUE = 60
+from lfds.config.messages import did_you_mean
+
+_MAX_LENGTH = 60
 
 
 class DataError(ValueError):
     """Data given by a user cannot be used.
 
     Args:
-        problem: What is wrong, what was needed, and what to do about it.
-        source: The file, folder or argument it was found in.
-        line: The line in that file, counted from 1.
+        problem: What is wrong, what is needed, and how to fix it.
+        source: The file, folder or argument with the problem.
+        line: The line of that file, counted from 1.
     """
 
     def __init__(
@@ -23,24 +26,47 @@ class DataError(ValueError):
         if line is not None:
             where += f", line {line}"
         message = f"{where}: {problem}" if where else problem
-        # A message is one line whatever a file was called or held.
+        # File names and contents may hold line breaks; a message stays on one line.
         super().__init__(" ".join(message.split()))
+        self.problem = problem
         self.source = source
         self.line = line
 
 
 def quoted(value: object) -> str:
-    """Return ``value`` as it may stand in a message: printable, and never long."""
+    """Return ``value`` for a message: quoted, printable, cut to 60 characters."""
     text = value if isinstance(value, str) else str(value)
-    text = text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."
+    text = text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "..."
     return repr(text)
 
 
 @contextmanager
 def reading(source: str | PathLike[str]) -> Iterator[None]:
-    """Turn what the system says against reading ``source`` into a DataError."""
+    """Turn an OSError while reading ``source`` into a DataError."""
     try:
         yield
     except OSError as error:
         place = error.filename if isinstance(error.filename, str) else source
         raise DataError(f"cannot be read ({error.strerror or error})", source=place) from error
+
+
+def check_choice(value: object, allowed: Collection[str], name: str) -> None:
+    """Raise unless ``value`` is one of the ``allowed`` values of the argument ``name``.
+
+    >>> check_choice("keep", ("keep", "remove"), "self_loops")
+    """
+    if not isinstance(value, str) or value not in allowed:
+        need = " or ".join(map(quoted, allowed))
+        raise DataError(
+            f"needs {need}, not {quoted(value)}{did_you_mean(value, allowed)}", source=name
+        )
+
+
+def check_seed(seed: object) -> int:
+    """Return ``seed`` as an int; equal numbers of other types must give equal streams."""
+    try:
+        if isinstance(seed, bool):
+            raise TypeError
+        return operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        raise DataError(f"needs a whole number, not {quoted(seed)}", source="seed") from None

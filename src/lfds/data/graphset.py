@@ -1,4 +1,4 @@
-"""A whole dataset of graphs as one frozen record of flat tensors."""
+"""A dataset of graphs as one frozen dataclass of flat tensors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -10,44 +10,44 @@ import torch
 from torch import Tensor
 
 from lfds.data.batch import Batch, assemble
+from lfds.data.edges import edge_index_from_rows
 from lfds.data.errors import DataError
-from lfds.data.selection import Choice, as_rows, pick, take
+from lfds.data.selection import Indices, as_rows, select, take
 
 if TYPE_CHECKING:
     import networkx
     from torch_geometric.data import Data
 
-    from lfds.data.readers.arrays import Given
+    from lfds.data.readers.arrays import Array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraphSet:
-    """Graphs laid end to end; a batch is a slice.
+    """Graphs concatenated into flat tensors; a batch is a slice.
 
-    Edges are kept in CSR form: row ``i`` of ``edge_ptr`` holds the nodes **from which** node ``i``
-    receives, in rising order. In PyG's words ``edge_dst`` is ``edge_index[0]`` sorted by
-    ``edge_index[1]``; undirected graphs hold both directions. Node numbers are local to their
-    graph, so that taking a graph out needs no renumbering. Whatever a set does not have is there
-    with width 0, never ``None``.
+    Edges are stored as CSR rows: row ``i`` of ``edge_ptr`` holds the nodes **from which** node
+    ``i`` receives, sorted. In PyG's terms ``edge_dst`` is ``edge_index[0]`` sorted by
+    ``edge_index[1]``; undirected graphs have both directions. Nodes are numbered inside their
+    graph, so that selecting a graph needs no renumbering. A tensor that a set does not have has
+    width 0; it is never ``None``.
 
     Attributes:
-        name: What the set is called in tables and messages.
+        name: Name of the set in tables and messages.
         ptr: int64 ``[graphs + 1]``; nodes of graph ``g`` are ``ptr[g]:ptr[g + 1]``.
-        x: float32 ``[nodes, features]``, encoded and ready for a network; width 0 until encoded.
-        attributes: float32 ``[nodes, a]``, measured quantities as they were read.
-        labels: int64 ``[nodes, l]``, kinds, with their original values.
-        label_values: For each column of ``labels`` its original values, rising.
+        x: float32 ``[nodes, features]``, the input of a network; width 0 until encoded.
+        attributes: float32 ``[nodes, a]``, real-valued node attributes as they were read.
+        labels: int64 ``[nodes, l]``, categorical node labels with their original values.
+        label_values: The sorted original values of each column of ``labels``.
         edge_ptr: int64 ``[nodes + 1]``.
         edge_dst: int32 ``[edges]``.
         edge_attributes: float32 ``[edges, ea]``.
         edge_labels: int64 ``[edges, el]``, with their original values.
-        y: int64 ``[graphs]``, positions in ``classes``; or float32 ``[graphs]`` or
-            ``[graphs, targets]`` where something is to be regressed; ``[graphs, 0]`` where nothing
-            is known of them.
-        classes: The original name of each class; empty for regression, and without targets.
-        coordinates: float32 ``[nodes, c]``, where the nodes are in space. For drawing alone: no
-            encoder, batch or network gets to see them. Width 0 when left out.
-        provenance: Where the set came from and what was done to it on the way.
+        y: int64 ``[graphs]``, indices into ``classes``; float32 ``[graphs]`` or
+            ``[graphs, targets]`` for regression; ``[graphs, 0]`` without targets.
+        classes: The original name of each class; empty for regression and without targets.
+        coordinates: float32 ``[nodes, c]``, positions of nodes in space, used for drawing only:
+            encoders, batches and networks do not see them. Width 0 by default.
+        provenance: Where the set came from and how it was changed.
     """
 
     name: str
@@ -66,27 +66,27 @@ class GraphSet:
     provenance: Mapping[str, str | int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.coordinates.shape == (0, 0):  # left out: no columns, but a row for every node
+        if self.coordinates.shape == (0, 0):  # the default: a row for every node
             object.__setattr__(self, "coordinates", torch.empty(self.num_nodes, 0))
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
 
-    def __getitem__(self, choice: Choice) -> Self:
-        picked = pick(self.ptr, self.edge_ptr, as_rows(choice, len(self)))
-        attributes = take(self.attributes, picked.nodes)
+    def __getitem__(self, graphs: Indices) -> Self:
+        rows = select(self.ptr, self.edge_ptr, as_rows(graphs, len(self)))
+        attributes = take(self.attributes, rows.nodes)
         return replace(
             self,
-            ptr=torch.from_numpy(picked.ptr),
-            x=attributes if self.x is self.attributes else take(self.x, picked.nodes),
+            ptr=torch.from_numpy(rows.ptr),
+            x=attributes if self.x is self.attributes else take(self.x, rows.nodes),
             attributes=attributes,
-            labels=take(self.labels, picked.nodes),
-            edge_ptr=torch.from_numpy(picked.edge_ptr),
-            edge_dst=take(self.edge_dst, picked.edges),
-            edge_attributes=take(self.edge_attributes, picked.edges),
-            edge_labels=take(self.edge_labels, picked.edges),
-            y=take(self.y, picked.graphs),
-            coordinates=take(self.coordinates, picked.nodes),
+            labels=take(self.labels, rows.nodes),
+            edge_ptr=torch.from_numpy(rows.edge_ptr),
+            edge_dst=take(self.edge_dst, rows.edges),
+            edge_attributes=take(self.edge_attributes, rows.edges),
+            edge_labels=take(self.edge_labels, rows.edges),
+            y=take(self.y, rows.graphs),
+            coordinates=take(self.coordinates, rows.nodes),
         )
 
     def __repr__(self) -> str:
@@ -99,47 +99,50 @@ class GraphSet:
 
     @property
     def num_nodes(self) -> int:
-        """Nodes of all graphs."""
+        """Number of nodes of all graphs."""
         return len(self.edge_ptr) - 1
 
     @property
     def num_edges(self) -> int:
-        """Directed edges of all graphs: an undirected edge counts twice, a self loop once."""
+        """Number of directed edges: an undirected edge counts twice, a self loop once."""
         return len(self.edge_dst)
 
     @property
     def num_classes(self) -> int:
-        """Classes of the whole set it was taken from; 0 for regression and without targets."""
+        """Number of classes of the full set; 0 for regression and without targets."""
         return len(self.classes)
 
     @property
     def has_targets(self) -> bool:
-        """Whether anything is known of the graphs that could be learned or judged by."""
+        """Whether the graphs have targets to learn from or evaluate with."""
         return self.y.ndim == 1 or self.y.shape[1] > 0
 
     @cached_property
     def sizes(self) -> Tensor:
-        """Nodes of each graph."""
+        """Number of nodes of each graph."""
         return self.ptr.diff()
 
     @cached_property
     def degrees(self) -> Tensor:
-        """Edges received by each node."""
+        """Number of edges received by each node."""
         return self.edge_ptr.diff()
 
-    def batch(self, graphs: Choice) -> Batch:
-        """Assemble a ragged batch of these graphs, without a Python object per graph."""
-        picked = pick(self.ptr, self.edge_ptr, as_rows(graphs, len(self)))
-        return assemble(
-            picked, self.x, self.edge_dst, self.y, self.edge_attributes, self.edge_labels
-        )
+    @property
+    def edge_index(self) -> Tensor:
+        """Edges as in PyG, ``[2, edges]``, with nodes numbered over the whole set."""
+        tensors = (self.ptr, self.edge_ptr, self.edge_dst)
+        return torch.from_numpy(edge_index_from_rows(*(tensor.numpy() for tensor in tensors)))
+
+    def batch(self, graphs: Indices) -> Batch:
+        """Return a ragged batch of these graphs, assembled without a loop over graphs."""
+        rows = select(self.ptr, self.edge_ptr, as_rows(graphs, len(self)))
+        return assemble(rows, self.x, self.edge_dst, self.y, self.edge_attributes, self.edge_labels)
 
     def with_features(self, x: Tensor) -> Self:
-        """Return the same graphs with ``x`` as what a network gets to see of each node."""
+        """Return the same graphs with ``x`` as node features."""
         if x.ndim != 2 or len(x) != self.num_nodes:
             raise DataError(
-                f"features need one row for each of {self.num_nodes} nodes, "
-                f"not shape {tuple(x.shape)}",
+                f"needs one row for each of {self.num_nodes} nodes, not shape {tuple(x.shape)}",
                 source="x",
             )
         single = x.to(torch.float32)
@@ -147,13 +150,13 @@ class GraphSet:
             node, column = (~single.isfinite()).nonzero()[0].tolist()
             raise DataError(
                 f"column {column} of node {node} is not finite in single precision; "
-                f"fill it in, or scale or leave out that column",
+                f"impute, scale or drop that column",
                 source="x",
             )
         return replace(self, x=single)
 
     def equals(self, other: "GraphSet") -> bool:
-        """Whether both hold the same graphs in the same order; provenance does not count."""
+        """Whether both have the same graphs in the same order; provenance is not compared."""
         for entry in fields(self):
             mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
             if isinstance(mine, Tensor):
@@ -166,18 +169,18 @@ class GraphSet:
     @classmethod
     def from_arrays(
         cls,
-        sizes: "Given",
-        edge_index: "Given",
-        y: "Given | None" = None,
+        sizes: "Array",
+        edge_index: "Array",
+        y: "Array | None" = None,
         *,
-        attributes: "Given | None" = None,
-        labels: "Given | None" = None,
-        edge_attributes: "Given | None" = None,
-        edge_labels: "Given | None" = None,
-        coordinates: "Given | None" = None,
+        attributes: "Array | None" = None,
+        labels: "Array | None" = None,
+        edge_attributes: "Array | None" = None,
+        edge_labels: "Array | None" = None,
+        coordinates: "Array | None" = None,
         name: str = "graphs",
     ) -> "GraphSet":
-        """Make a set from plain arrays; see :func:`lfds.data.readers.arrays.graphs_from_arrays`."""
+        """Return a set made from arrays; see :mod:`lfds.data.readers.arrays`."""
         from lfds.data.readers.arrays import graphs_from_arrays
 
         return graphs_from_arrays(
@@ -194,13 +197,13 @@ class GraphSet:
 
     @classmethod
     def from_pyg(cls, graphs: "Iterable[Data]", *, name: str = "graphs") -> "GraphSet":
-        """Make a set of PyG's Data objects; see :mod:`lfds.data.readers.pyg`."""
+        """Return a set made from PyG graphs; see :mod:`lfds.data.readers.pyg`."""
         from lfds.data.readers.pyg import graphs_from_pyg
 
         return graphs_from_pyg(graphs, name=name)
 
     def to_pyg(self) -> "list[Data]":
-        """Return the graphs as PyG's Data objects; see :mod:`lfds.data.readers.pyg`."""
+        """Return the graphs as a list of PyG ``Data``; see :mod:`lfds.data.readers.pyg`."""
         from lfds.data.readers.pyg import graphs_to_pyg
 
         return graphs_to_pyg(self)
@@ -209,14 +212,14 @@ class GraphSet:
     def from_networkx(
         cls,
         graphs: "Iterable[networkx.Graph]",
-        y: "Given | None" = None,
+        y: "Array | None" = None,
         *,
         attributes: Sequence[str] = (),
         label: str | None = None,
         edge_attributes: Sequence[str] = (),
         name: str = "graphs",
     ) -> "GraphSet":
-        """Make a set of NetworkX graphs; see :mod:`lfds.data.readers.networkx`."""
+        """Return a set made from NetworkX graphs; see :mod:`lfds.data.readers.networkx`."""
         from lfds.data.readers.networkx import graphs_from_networkx
 
         return graphs_from_networkx(
@@ -229,10 +232,9 @@ class GraphSet:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the set to the folder ``path`` (safetensors and JSON), whole or not at all.
+        """Save the set to the folder ``path`` (safetensors and JSON), completely or not at all.
 
-        A set saved there before is replaced; a folder with anything else in it, and a link, are
-        refused.
+        A set saved there before is replaced; a folder with other files, or a link, is an error.
         """
         from lfds.data.storage import save
 
@@ -240,13 +242,13 @@ class GraphSet:
 
     @staticmethod
     def load(path: str | PathLike[str], *, mmap: bool = True) -> "GraphSet":
-        """Read a saved set; with ``mmap`` from disk as it is used, so it may exceed memory."""
+        """Load a saved set; with ``mmap`` it is read from disk on use and may exceed memory."""
         from lfds.data.storage import load
 
         return load(path, mmap=mmap)
 
     def to_tu(self, folder: str | PathLike[str]) -> None:
-        """Write the set as a TU dataset; see :mod:`lfds.data.readers.tu_write`."""
-        from lfds.data.readers.tu_write import write_tu
+        """Write the set as a TU dataset; see :func:`lfds.data.readers.tu_files.write_tu`."""
+        from lfds.data.readers.tu_files import write_tu
 
         write_tu(self, folder)

@@ -1,37 +1,37 @@
-"""From a name or a path to a GraphSet, by the reader that is made for it."""
+"""From the name of a dataset or a path to a GraphSet, by the readers of the registry."""
 
+import hashlib
 import os
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+from lfds.config.registry import READERS, ReaderEntry, load, readable_formats, suffixes_with
 from lfds.data.datasets.catalog import (
     BUILT_IN,
     TU_DATASETS,
     find_files,
+    not_found,
     prepared_at,
-    unknown,
-    where_to_put,
 )
-from lfds.data.datasets.source_state import SOURCE_STATE, source_state
 from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
-from lfds.data.readers.cloud_folder import is_cloud_folder, read_clouds
-from lfds.data.readers.clouds import CloudSettings
-from lfds.data.readers.jsonl import read_jsonl
-from lfds.data.readers.smiles import Bad, read_smiles
-from lfds.data.readers.tu import read_tu
-from lfds.data.readers.tu_files import tu_home
-from lfds.data.storage import is_saved_set, load
+from lfds.data.readers.smiles import Bad
+from lfds.data.readers.tu_files import ENDINGS, tu_home
+from lfds.data.storage import is_saved_set
+from lfds.data.storage import load as load_saved
+
+SOURCE_STATE = "source_state"
+"""The key of ``provenance`` under which a prepared set stores the state of its source."""
 
 
 def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int = 0) -> GraphSet:
     """Return the dataset called ``name``.
 
     Args:
-        name: A name of the catalog, or of any dataset kept under ``root`` in the same way.
-        root: Where the files are: ``root/NAME/``, ``root/NAME.zip`` or ``root/NAME.tar.gz``.
-            Datasets that are built in need no files.
-        seed: Root of the random order of the nodes of each graph, and of what is generated.
+        name: A name of the catalog, or of any dataset stored under ``root`` in the same way.
+        root: Folder with ``NAME/`` or ``NAME.zip``, ``NAME.tar.gz``, ``NAME.jsonl`` and so on.
+            Built-in datasets need no files.
+        seed: Seed of the random order of the nodes of each graph, and of generated datasets.
     """
     if not isinstance(name, str):
         raise DataError(f"needs the name of a dataset, not {quoted(name)}", source="name")
@@ -41,28 +41,22 @@ def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int 
         return _load(name, Path(root), seed)
 
 
-def _load(name: str, folder: Path, seed: int) -> GraphSet:
-    prepared = prepared_at(name, folder)
-    found = find_files(name, folder)
-    graphs = _load_prepared(prepared, found)
+def _load(name: str, root: Path, seed: int) -> GraphSet:
+    found = find_files(name, root)
+    graphs = _load_prepared(prepared_at(name, root), found)
     if graphs is not None and graphs.provenance.get("node_order_seed") == seed:
         return graphs
     if found is None:
-        if name not in TU_DATASETS:
-            raise unknown(name)
-        raise DataError(
-            f"the files of {name} are not in {folder}; {where_to_put(name, folder)}, "
-            f"or run `lfds data prepare {name} --download --root {folder}`"
-        )
-    return read_tu(found, seed=seed)
+        raise not_found(name, root)
+    return read_any(found, seed=seed)
 
 
 def _load_prepared(prepared: Path, source: Path | None) -> GraphSet | None:
-    """Return what was prepared, or ``None`` where its source is there and tells better."""
+    """Return a prepared set; ``None`` if there is none, or it is outdated or damaged."""
     if not is_saved_set(prepared):
         return None
     try:
-        graphs = load(prepared)
+        graphs = load_saved(prepared)
     except DataError:
         if source is None:
             raise
@@ -74,23 +68,20 @@ def _load_prepared(prepared: Path, source: Path | None) -> GraphSet | None:
 def read_any(
     path: str | os.PathLike[str], *, seed: int = 0, target: str | None = None, bad: Bad = "stop"
 ) -> GraphSet:
-    """Read whatever is at ``path``.
+    """Read a file or folder in any format of :data:`lfds.config.registry.READERS`.
 
     Args:
-        path: A folder written by ``GraphSet.save``, a TU folder or archive, a .jsonl file, a .csv
-            file with SMILES, or a folder of clouds ``CLASS/NAME.xyz``.
-        seed: Root of the random order of the nodes of each graph, and of sampling points.
-        target: The column to predict, of a .csv file that has several.
-        bad: What a SMILES that cannot be read does to a .csv file: ``"stop"`` or ``"skip"``.
+        path: A file or folder.
+        seed: Seed of the random order of the nodes of each graph, and of sampled points.
+        target: The column to predict, of a .csv file with several.
+        bad: Whether an invalid SMILES of a .csv file raises an error (``"stop"``) or is skipped.
     """
-    place = Path(path)
+    path = Path(path)
     with reading(path):
-        if place.suffix.lower() == ".csv" and not place.is_dir():
-            return read_smiles(place, target=target, bad=bad, seed=seed)
-        if target is not None or bad != "stop":
-            option = "bad" if target is None else "target"
-            raise DataError(f"only a .csv file is read with it, not {place}", source=option)
-        return _read(place, seed)
+        entry = READERS[format_of(path)]
+        options = reader_options(entry, path, target=target, bad=bad)
+        graphs: GraphSet = entry.load()(path, seed=seed, **options)
+        return graphs
 
 
 def open_source(
@@ -100,22 +91,26 @@ def open_source(
     target: str | None = None,
     bad: Bad = "stop",
 ) -> GraphSet:
-    """Return the graphs of a name or a path, whichever ``source`` is.
+    """Return the graphs of a dataset or a path, whichever ``source`` is.
 
     Args:
-        source: What :func:`load_dataset` or :func:`read_any` takes.
-        root: Where datasets known by name are kept.
-        target: The column to predict, of a .csv file that has several.
-        bad: What a SMILES that cannot be read does to a .csv file.
+        source: As for :func:`load_dataset` or :func:`read_any`.
+        root: Folder of the datasets.
+        target: The column to predict, of a .csv file with several.
+        bad: Whether an invalid SMILES of a .csv file raises an error (``"stop"``) or is skipped.
     """
-    if _is_path(source) or target is not None or bad != "stop":
+    if is_path(source):
         return read_any(source, target=target, bad=bad)
-    return load_dataset(source, root)
+    if target is None and bad == "stop":
+        return load_dataset(source, root)
+    with reading(root):
+        found = find_files(source, Path(root))
+    return read_any(source if found is None else found, target=target, bad=bad)
 
 
 def places_of(source: str, root: str | os.PathLike[str] = "data") -> list[Path]:
-    """Return the files and folders that :func:`open_source` reads, as far as they are there."""
-    if _is_path(source):
+    """Return the existing files and folders that :func:`open_source` reads."""
+    if is_path(source):
         return [Path(source)]
     if source in BUILT_IN:
         return []
@@ -124,31 +119,56 @@ def places_of(source: str, root: str | os.PathLike[str] = "data") -> list[Path]:
         return [place for place in places if place is not None and place.exists()]
 
 
-def _is_path(source: str) -> bool:
+def is_path(source: str) -> bool:
+    """Whether ``source`` is an existing path, and not a name of the catalog."""
     with reading(source):
         return source not in TU_DATASETS and source not in BUILT_IN and Path(source).exists()
 
 
-def _read(place: Path, seed: int) -> GraphSet:
-    if not place.exists():
-        raise DataError("is not there", source=place)
-    if is_saved_set(place):
-        return load(place)
-    suffix = "" if place.is_dir() else place.suffix.lower()
-    if suffix in _READERS:
-        return _READERS[suffix](place, seed)
-    if not place.is_dir() or tu_home(place) is not None:
-        return read_tu(place, seed=seed)
-    if is_cloud_folder(place):
-        return read_clouds(place, CloudSettings(seed=seed)).graphs
-    raise DataError(
-        "is no dataset: it needs NAME_A.txt and so on (TU collection), CLASS/NAME.xyz (clouds), "
-        "or what GraphSet.save writes",
-        source=place,
-    )
+def format_of(path: Path) -> str:
+    """Return the format of a file or folder, by its name in the registry."""
+    if not path.exists():
+        raise DataError("no such file or folder", source=path)
+    for name, entry in READERS.items():
+        if not path.is_dir() and path.name.lower().endswith(entry.suffixes):
+            return name
+    for name, entry in READERS.items():
+        if entry.detect is not None and load(entry.detect)(path):
+            return name
+    raise DataError(f"unknown format; give {readable_formats()}", source=path)
 
 
-_READERS: Mapping[str, Callable[[Path, int], GraphSet]] = {
-    ".jsonl": lambda path, seed: read_jsonl(path, seed=seed),
-    ".ndjson": lambda path, seed: read_jsonl(path, seed=seed),
-}
+def reader_options(
+    entry: ReaderEntry, source: str | os.PathLike[str], *, target: str | None, bad: Bad
+) -> dict[str, Any]:
+    """Return the options that were set; raise if the reader of ``source`` does not have them."""
+    given = {"target": target} if target is not None else {}
+    given |= {"bad": bad} if bad != "stop" else {}
+    for option in given:
+        if option not in entry.options:
+            raise DataError(
+                f"only {suffixes_with(option)} files have this option, not {source}", source=option
+            )
+    return given
+
+
+def source_state(source: Path) -> str:
+    """Return a hash of name, size and time of the files of a dataset.
+
+    Reading the files would take longer than a prepared set saves. Any other time is a change: a
+    file may be replaced by an older one.
+    """
+    digest = hashlib.sha256()
+    for file in _files(source):
+        facts = file.stat()
+        digest.update(f"{file.name!r} {facts.st_size} {facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _files(source: Path) -> list[Path]:
+    if not source.is_dir():
+        return [source]
+    home = tu_home(source)
+    if home is None:
+        return sorted(file for file in source.rglob("*") if file.is_file())
+    return sorted(file for file in home.iterdir() if file.name.endswith(tuple(ENDINGS.values())))

@@ -1,4 +1,4 @@
-"""Which graphs train, choose and judge: stratified folds, saved and proved on reading."""
+"""Training, validation and test parts: stratified folds, saved as JSON and checked on reading."""
 
 import json
 import os
@@ -11,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lfds.data.atomic_io import atomic_write
-from lfds.data.errors import DataError, quoted
-from lfds.data.options import whole_seed
+from lfds.data.errors import DataError, check_seed, quoted
 from lfds.seeds import seed_for
 
 
 @dataclass(frozen=True)
 class Split:
-    """The three parts of one fold, as positions of graphs, rising.
+    """The three parts of one fold, as sorted indices of graphs.
 
     Attributes:
-        train: What the model is fitted on.
-        validation: What chooses among models and epochs.
-        test: What judges, once.
+        train: Graphs that the model is fitted on.
+        validation: Graphs that select among models and epochs.
+        test: Graphs that the selected model is evaluated on.
     """
 
     train: tuple[int, ...]
@@ -38,16 +37,16 @@ def stratified_folds(
     seed: int = 0,
     validation: float = 0.1,
 ) -> tuple[Split, ...]:
-    """Deal the graphs of each class evenly over the folds.
+    """Split graphs into folds with equal class proportions.
 
-    Every graph is tested in exactly one fold. In each fold a part of the rest, stratified as well,
-    is kept for validation. Class counts, and sizes, of test parts differ by at most one.
+    Every graph is in the test part of exactly one fold. In each fold a stratified part of the
+    others is used for validation. Class counts and sizes of test parts differ by at most one.
 
     Args:
-        y: The class of each graph; the same number everywhere deals without regard to class.
-        folds: How many.
-        seed: Root of the random streams; each fold draws its validation part from its own.
-        validation: Share of what is not tested that validates; 0 for none.
+        y: The class of each graph; a constant splits without stratification.
+        folds: Number of folds.
+        seed: Random seed; the validation part of each fold has its own random stream.
+        validation: Share of the graphs outside the test part used for validation; 0 for none.
 
     >>> halves = stratified_folds([0, 0, 1, 1], folds=2, validation=0)
     >>> sorted(halves[0].test + halves[1].test), len(halves[0].train)
@@ -57,16 +56,18 @@ def stratified_folds(
     if classes.ndim != 1 or classes.dtype.kind not in "iu":
         raise DataError("needs one whole number per graph", source="y")
     if not 2 <= folds <= len(classes):
-        raise DataError(f"needs 2 to {len(classes)}, one graph each, not {folds}", source="folds")
+        raise DataError(
+            f"needs 2 to {len(classes)}, the number of graphs, not {folds}", source="folds"
+        )
     if not 0 <= validation < 1:
         raise DataError(f"needs a share from 0 to below 1, not {validation}", source="validation")
-    seed = whole_seed(seed)
-    everyone = np.arange(len(classes))
-    fold_of = _dealt(classes, folds, seed_for(seed, "folds", folds))
+    seed = check_seed(seed)
+    graphs = np.arange(len(classes))
+    fold_of = _assign_folds(classes, folds, seed_for(seed, "folds", folds))
     return tuple(
         _split(
-            everyone[fold_of != fold],
-            everyone[fold_of == fold],
+            graphs[fold_of != fold],
+            graphs[fold_of == fold],
             classes,
             validation,
             seed_for(seed, "folds", folds, "fold", fold, "validation"),
@@ -75,8 +76,16 @@ def stratified_folds(
     )
 
 
+def stratified_sample(classes: NDArray[np.integer], count: int, seed: int) -> NDArray[np.int64]:
+    """Return the indices of ``count`` graphs, drawn from each class in proportion."""
+    by_class = _shuffled_by_class(classes, seed)
+    places = (np.arange(count) + 0.5) * (len(classes) / count)
+    sample: NDArray[np.int64] = by_class[places.astype(int)]
+    return sample
+
+
 def save_splits(splits: Sequence[Split], path: str | os.PathLike[str]) -> None:
-    """Write splits as JSON, in the form of the fair comparison of graph classifiers."""
+    """Write splits as JSON, in the format of the fair comparison of graph neural networks."""
     entries = [
         {
             "test": split.test,
@@ -88,17 +97,17 @@ def save_splits(splits: Sequence[Split], path: str | os.PathLike[str]) -> None:
 
 
 def read_splits(
-    path: str | os.PathLike[str], num_graphs: int | None = None, *, prove: bool = True
+    path: str | os.PathLike[str], num_graphs: int | None = None, *, check: bool = True
 ) -> tuple[Split, ...]:
-    """Read splits, and prove them.
+    """Read splits and check them.
 
-    In each fold the three parts share no graph and together hold every graph; over all folds
-    every graph is tested exactly once.
+    In each fold the three parts are disjoint and together hold every graph; over all folds every
+    graph is tested exactly once.
 
     Args:
         path: A JSON file written by :func:`save_splits`, or of the fair comparison.
-        num_graphs: How many graphs there are; ``None`` takes the highest number found.
-        prove: Whether to; not needed for what was proved, or laid out otherwise, before saving.
+        num_graphs: Number of graphs; ``None`` takes the highest index found.
+        check: Whether to check; splits of larger test graphs, for example, leave some out.
     """
     try:
         entries = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -107,7 +116,7 @@ def read_splits(
     if not isinstance(entries, list) or not entries:
         raise DataError("needs a list of folds", source=path)
     splits = tuple(_parsed(entry, fold, path) for fold, entry in enumerate(entries))
-    if prove:
+    if check:
         check_splits(splits, num_graphs, source=path)
     return splits
 
@@ -115,7 +124,7 @@ def read_splits(
 def check_splits(
     splits: Sequence[Split], num_graphs: int | None, *, source: str | os.PathLike[str]
 ) -> None:
-    """Raise a DataError that names the first fold and graph that breaks a rule of splits."""
+    """Raise a DataError for the first fold and graph that violates :func:`read_splits`."""
     if num_graphs is None:
         num_graphs = 1 + max(
             (g for s in splits for g in s.train + s.validation + s.test), default=-1
@@ -129,14 +138,14 @@ def check_splits(
 def _check_once(
     graphs: tuple[int, ...], num_graphs: int, what: str, source: str | os.PathLike[str]
 ) -> None:
-    # Nothing here is as large as a number in a file says it is: only as what the file holds.
+    # Memory depends on the length of the file, not on the size of the numbers in it.
     seen = set(graphs)
-    strange = [graph for graph in seen if not 0 <= graph < num_graphs]
-    if strange:
-        problem = f"names graph {min(strange)} of a set of {num_graphs}, counted from 0"
+    outside = [graph for graph in seen if not 0 <= graph < num_graphs]
+    if outside:
+        problem = f"names graph {min(outside)}, but the graphs are 0 to {num_graphs - 1}"
     elif len(seen) < num_graphs:
         missing = next(graph for graph in count() if graph not in seen)
-        problem = f"leaves out graph {missing}; every graph needs a place"
+        problem = f"leaves out graph {missing}; every graph must be in one part"
     elif len(graphs) > len(seen):
         twice = next(one for one, other in pairwise(sorted(graphs)) if one == other)
         problem = f"holds graph {twice} more than once; the parts must not overlap"
@@ -170,13 +179,16 @@ def _graphs(numbers: object, fold: int, part: str, path: str | os.PathLike[str])
     return tuple(sorted(numbers))
 
 
-def _dealt(classes: NDArray[np.integer], hands: int, seed: int) -> NDArray[np.int64]:
-    """Return the hand each graph is dealt to: class by class, in turn, without a break."""
+def _assign_folds(classes: NDArray[np.integer], folds: int, seed: int) -> NDArray[np.int64]:
+    """Return the fold of each graph: shuffled, sorted by class, then assigned in turn."""
+    fold_of = np.empty(len(classes), dtype=np.int64)
+    fold_of[_shuffled_by_class(classes, seed)] = np.arange(len(classes)) % folds
+    return fold_of
+
+
+def _shuffled_by_class(classes: NDArray[np.integer], seed: int) -> NDArray[np.int64]:
     shuffled = np.random.default_rng(seed).permutation(len(classes))
-    by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
-    hand_of = np.empty(len(classes), dtype=np.int64)
-    hand_of[by_class] = np.arange(len(classes)) % hands
-    return hand_of
+    return shuffled[np.argsort(classes[shuffled], kind="stable")]
 
 
 def _split(
@@ -191,16 +203,12 @@ def _split(
         empty = "validation" if count == 0 else "train"
         raise DataError(
             f"a share of {share} of {len(rest)} graphs leaves {empty} empty; "
-            f"choose another, or 0 for no validation",
+            f"choose another share, or 0 for no validation",
             source="validation",
         )
     chosen = np.zeros(len(rest), dtype=bool)
     if count:
-        shuffled = np.random.default_rng(seed).permutation(len(rest))
-        by_class = shuffled[np.argsort(classes[rest[shuffled]], kind="stable")]
-        # Evenly spaced among graphs sorted by class: each class gives in proportion.
-        places = (np.arange(count) + 0.5) * (len(rest) / count)
-        chosen[by_class[places.astype(int)]] = True
+        chosen[stratified_sample(classes[rest], count, seed)] = True
     return Split(
         train=tuple(rest[~chosen].tolist()),
         validation=tuple(rest[chosen].tolist()),

@@ -1,4 +1,4 @@
-"""A GraphSet on disk: tensors in safetensors, the rest in JSON, memory-mapped back."""
+"""A GraphSet on disk: tensors in safetensors, the rest in JSON; loaded by memory map."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from lfds.data.atomic_io import check_nothing_is_lost, whole_folder
+from lfds.data.atomic_io import atomic_folder, check_overwrite
 from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
-from lfds.data.validation import check_finite, check_sound
+from lfds.data.validation import check_finite, check_valid
 
 _TENSORS = "graphs.safetensors"
 _SETTINGS = "graphs.json"
@@ -21,15 +21,15 @@ _NAMES = (
     "ptr", "x", "attributes", "labels", "y",
     "edge_ptr", "edge_dst", "edge_attributes", "edge_labels",
 )  # fmt: skip
-_OURS = frozenset((_TENSORS, _SETTINGS)).__contains__
-_COORDINATES = "coordinates"  # only where there are some: sets saved without them are read as ever
+_REPLACEABLE = frozenset((_TENSORS, _SETTINGS)).__contains__
+_COORDINATES = "coordinates"  # stored only if there are any; older sets have none
 
 
 def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
-    """Write ``graphs`` to the folder ``path``, whole or not at all."""
+    """Write ``graphs`` to the folder ``path``, completely or not at all."""
     _check_replaceable(Path(path))
     tensors = {name: getattr(graphs, name).contiguous() for name in _NAMES}
-    # A set whose features are its attributes holds them once, in memory and on disk.
+    # Features that are the attributes are stored once, in memory and on disk.
     shared = graphs.x is graphs.attributes
     if shared:
         del tensors["x"]
@@ -43,19 +43,19 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         "provenance": dict(graphs.provenance),
         "features_are_attributes": shared,
     }
-    with whole_folder(Path(path), ours=_OURS) as folder:
+    with atomic_folder(Path(path), replaceable=_REPLACEABLE) as folder:
         try:
             save_file(tensors, folder / _TENSORS)
-        except SafetensorError as error:  # what it makes of a full disk
+        except SafetensorError as error:  # for example on a full disk
             raise DataError(f"cannot be written ({error})", source=path) from error
-        # safetensors makes it private; others may read what others may read of the rest.
+        # safetensors makes the file private.
         (folder / _TENSORS).chmod(0o644)
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
 
 
 def _check_replaceable(folder: Path) -> None:
-    """Raise if a set at ``folder`` would take the place of something that is no set."""
-    check_nothing_is_lost(folder, _OURS)
+    """Raise if saving to ``folder`` would replace something other than a saved set."""
+    check_overwrite(folder, _REPLACEABLE)
     with reading(folder):
         if not folder.exists() or not any(folder.iterdir()):
             return
@@ -63,18 +63,18 @@ def _check_replaceable(folder: Path) -> None:
         _read_settings(folder / _SETTINGS)
     except DataError as error:
         raise DataError(
-            f"holds no set of graphs of lfds, for it has no {_SETTINGS} that says so, and is not "
-            "replaced by one; choose a new folder",
+            f"is not a saved set of graphs (no valid {_SETTINGS}) and is not replaced by one; "
+            "choose a new folder",
             source=folder,
         ) from error
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
-    """Read the set in the folder ``path``.
+    """Load the set in the folder ``path``.
 
     Args:
         path: A folder written by :func:`save`.
-        mmap: Map the file and read its pages when they are used, instead of all of it now.
+        mmap: Map the file into memory and read it on use, instead of at once.
     """
     folder = Path(path)
     settings = _read_settings(folder / _SETTINGS)
@@ -86,15 +86,20 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
     missing = [name for name in _NAMES if name not in tensors]
     if missing:
         raise DataError(
-            f"lacks {', '.join(missing)}; write it again with GraphSet.save",
+            f"lacks {', '.join(missing)}; save it again with GraphSet.save",
             source=folder / _TENSORS,
         )
     graphs = _assemble(tensors, settings, folder / _SETTINGS)
-    check_sound(graphs, source=folder)
+    check_valid(graphs, source=folder)
     if not mmap:
-        # A mapped set is there to be read in part: what is not read is not judged.
+        # A mapped set is read in parts: do not read all of it here.
         check_finite(graphs, source=folder)
     return graphs
+
+
+def read_saved(path: str | os.PathLike[str], *, seed: int | None = 0) -> GraphSet:
+    """Load a saved set; its nodes keep their order, whatever the seed is."""
+    return load(path)
 
 
 def is_saved_set(path: str | os.PathLike[str]) -> bool:
@@ -109,7 +114,7 @@ def _read_settings(path: Path) -> Mapping[str, object]:
         raise DataError(f"cannot be read as JSON ({error})", source=path) from error
     if not isinstance(settings, dict) or settings.get("format") != _FORMAT:
         raise DataError(
-            f'is not a saved set: it needs "format": "{_FORMAT}"; write it with GraphSet.save',
+            f'is not a saved set: it needs "format": "{_FORMAT}"; save it with GraphSet.save',
             source=path,
         )
     return settings

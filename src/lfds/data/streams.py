@@ -1,4 +1,4 @@
-"""Graphs of any source, some at a time: a million of them in the memory of a few thousand."""
+"""Graphs of any source in chunks, so that a large file needs little memory."""
 
 import os
 from collections.abc import Iterator
@@ -6,54 +6,60 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from lfds.config.registry import READERS, load
 from lfds.data.errors import reading
 from lfds.data.graphset import GraphSet
-from lfds.data.readers.jsonl import stream_jsonl
-from lfds.data.readers.smiles import Bad, stream_smiles
-from lfds.data.sources import open_source
+from lfds.data.readers.smiles import Bad
+from lfds.data.sources import format_of, is_path, open_source, reader_options
 
-_GRAPHS_OF_A_PIECE = 4096
+CHUNK_SIZE = 4096
+"""Most graphs of a chunk, unless given."""
 
 
 @dataclass(frozen=True)
-class Piece:
+class Chunk:
     """Some graphs of a source.
 
     Attributes:
-        graphs: Whose targets are not to be used.
-        places: Where each stands in its source.
-        counted: What a place is: the number of a ``line`` from 1, or of a ``graph`` from 0.
+        graphs: The graphs; their targets must not be used.
+        positions: The position of each graph in its source.
+        unit: What a position counts: a ``line`` from 1, or a ``graph`` from 0.
     """
 
     graphs: GraphSet
-    places: list[int]
-    counted: Literal["line", "graph"]
+    positions: list[int]
+    unit: Literal["line", "graph"]
 
 
 def stream_source(
-    source: str, root: str | os.PathLike[str] = "data", *, bad: Bad = "stop"
-) -> Iterator[Piece]:
-    """Read the graphs of a name or a path, for something to be told of each.
+    source: str,
+    root: str | os.PathLike[str] = "data",
+    *,
+    bad: Bad = "stop",
+    size: int | None = None,
+) -> Iterator[Chunk]:
+    """Yield the graphs of a dataset or a path in chunks, for prediction.
 
-    Lines of .jsonl and .csv files are read as they are needed, and saved sets are mapped from
-    disk; other sources are read as a whole.
+    Files whose format can be streamed are read line by line, and saved sets are mapped from disk;
+    other sources are read at once.
 
     Args:
-        source: What :func:`lfds.data.sources.open_source` takes.
-        root: Where datasets known by name are kept.
-        bad: What a SMILES that cannot be read does to a .csv file.
+        source: As for :func:`lfds.data.sources.open_source`.
+        root: Folder of the datasets.
+        bad: Whether an invalid SMILES raises an error (``"stop"``) or is skipped.
+        size: Most graphs of a chunk; ``None`` for the default.
     """
-    place = Path(source)
-    with reading(source):
-        suffix = place.suffix.lower() if place.is_file() else ""
-    if suffix in (".jsonl", ".ndjson") and bad == "stop":
-        for lines, graphs in stream_jsonl(place, most=_GRAPHS_OF_A_PIECE):
-            yield Piece(graphs, lines, "line")
-    elif suffix == ".csv":
-        for lines, graphs in stream_smiles(place, most=_GRAPHS_OF_A_PIECE, bad=bad):
-            yield Piece(graphs, lines, "line")
-    else:
-        everything = open_source(source, root, bad=bad)
-        for start in range(0, len(everything), _GRAPHS_OF_A_PIECE):
-            stop = min(start + _GRAPHS_OF_A_PIECE, len(everything))
-            yield Piece(everything[start:stop], list(range(start, stop)), "graph")
+    size = CHUNK_SIZE if size is None else size
+    path = Path(source)
+    if is_path(source):
+        with reading(source):
+            entry = READERS[format_of(path)]
+        if entry.stream is not None:
+            options = reader_options(entry, path, target=None, bad=bad)
+            for lines, graphs in load(entry.stream)(path, size=size, **options):
+                yield Chunk(graphs, lines, "line")
+            return
+    everything = open_source(source, root, bad=bad)
+    for start in range(0, len(everything), size):
+        stop = min(start + size, len(everything))
+        yield Chunk(everything[start:stop], list(range(start, stop)), "graph")

@@ -1,4 +1,4 @@
-"""What a set of graphs is like: counts, distributions, and what it lacks."""
+"""Statistics of a set of graphs, and what it lacks."""
 
 from dataclasses import dataclass
 
@@ -8,120 +8,120 @@ from torch import Tensor
 from lfds.data.datasets.catalog import Published
 from lfds.data.graphset import GraphSet
 
-_MOST_STEPS = 24
+_MAX_BINS = 24
 
 
 @dataclass(frozen=True)
-class Spread:
-    """The least, the quartiles and the most of some numbers, their mean, and a histogram.
+class Distribution:
+    """Minimum, quartiles, maximum and mean of some integers, and a histogram.
 
     Attributes:
-        counts: How many numbers fall in each of at most 24 equal steps from least to most.
+        histogram: Number of values in each of at most 24 equal bins from minimum to maximum.
     """
 
-    least: int
-    low: int
+    minimum: int
+    lower_quartile: int
     median: int
-    high: int
-    most: int
+    upper_quartile: int
+    maximum: int
     mean: float
-    counts: tuple[int, ...]
+    histogram: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a set of graphs is like.
+    """Statistics of a set of graphs.
 
     Attributes:
-        undirected_edges: Pairs of nodes with an edge in either direction, loops included.
-        one_way_edges: Edges without their reverse.
-        class_counts: Graphs of each class.
-        sizes: Nodes of graphs.
-        degrees: Edges received by nodes.
-        isolated_nodes: Nodes that neither send nor receive, but for a loop.
-        empty_graphs: Graphs without nodes.
-        constant_attributes: Columns of attributes with one value only.
+        undirected_edges: Number of node pairs with an edge in either direction, and of self loops.
+        one_way_edges: Number of edges without their reverse.
+        self_loops: Number of edges from a node to itself.
+        class_counts: Number of graphs of each class.
+        sizes: Number of nodes per graph.
+        degrees: Number of edges received per node.
+        isolated_nodes: Number of nodes without edges, apart from self loops.
+        empty_graphs: Number of graphs without nodes.
+        constant_attributes: Columns of attributes with a single value.
     """
 
     undirected_edges: int
     one_way_edges: int
     self_loops: int
     class_counts: dict[str | int, int]
-    sizes: Spread
-    degrees: Spread
+    sizes: Distribution
+    degrees: Distribution
     isolated_nodes: int
     empty_graphs: int
     constant_attributes: list[int]
 
 
-def summarise(graphs: GraphSet) -> Summary:
-    """Count what there is to count."""
-    receiver = torch.repeat_interleave(graphs.degrees)
-    first = graphs.ptr[:-1].repeat_interleave(graphs.sizes)
-    sender = graphs.edge_dst + first[receiver]
-    loops = int((sender == receiver).sum())
-    there = receiver * graphs.num_nodes + sender
-    back = sender * graphs.num_nodes + receiver
-    one_way = int((~torch.isin(back, there)).sum())
-    touched = torch.zeros(graphs.num_nodes, dtype=torch.bool)
-    touched[sender[sender != receiver]] = True
-    touched[receiver[sender != receiver]] = True
+def summarize(graphs: GraphSet) -> Summary:
+    """Return the statistics of a set."""
+    edge_index = graphs.edge_index
+    senders, receivers = edge_index
+    is_loop = senders == receivers
+    loops = int(is_loop.sum())
+    forward = receivers * graphs.num_nodes + senders
+    backward = senders * graphs.num_nodes + receivers
+    one_way = int((~torch.isin(backward, forward)).sum())
+    connected = torch.zeros(graphs.num_nodes, dtype=torch.bool)
+    connected[edge_index[:, ~is_loop]] = True
     counts = graphs.y.bincount(minlength=graphs.num_classes).tolist() if graphs.classes else []
     return Summary(
         undirected_edges=(graphs.num_edges - loops - one_way) // 2 + one_way + loops,
         one_way_edges=one_way,
         self_loops=loops,
         class_counts=dict(zip(graphs.classes, counts, strict=True)),
-        sizes=spread(graphs.sizes),
-        degrees=spread(graphs.degrees),
-        isolated_nodes=int((~touched).sum()),
+        sizes=distribution(graphs.sizes),
+        degrees=distribution(graphs.degrees),
+        isolated_nodes=int((~connected).sum()),
         empty_graphs=int((graphs.sizes == 0).sum()),
         constant_attributes=_constant_columns(graphs.attributes),
     )
 
 
-def spread(numbers: Tensor) -> Spread:
-    """Summarise whole numbers; of none at all, everything is 0."""
-    if len(numbers) == 0:
-        return Spread(0, 0, 0, 0, 0, 0.0, ())
-    ordered = numbers.sort().values
+def distribution(values: Tensor) -> Distribution:
+    """Return the distribution of integers; all zeros if there are none."""
+    if len(values) == 0:
+        return Distribution(0, 0, 0, 0, 0, 0.0, ())
+    ordered = values.sort().values
     last = len(ordered) - 1
-    least, low, median, high, most = (int(ordered[last * part // 4]) for part in range(5))
-    steps = min(_MOST_STEPS, most - least + 1)
-    step = (numbers - least) * steps // (most - least + 1)
-    counts = tuple(step.bincount(minlength=steps).tolist())
-    return Spread(least, low, median, high, most, float(numbers.double().mean()), counts)
+    low, lower, median, upper, high = (int(ordered[last * part // 4]) for part in range(5))
+    bins = min(_MAX_BINS, high - low + 1)
+    bin_of = (values - low) * bins // (high - low + 1)
+    histogram = tuple(bin_of.bincount(minlength=bins).tolist())
+    return Distribution(low, lower, median, upper, high, float(values.double().mean()), histogram)
 
 
-def lacks(graphs: GraphSet, summary: Summary) -> list[str]:
-    """Return one sentence for each thing a user may expect and not find."""
+def missing(graphs: GraphSet, summary: Summary) -> list[str]:
+    """Return what a user may expect and the set does not have, one phrase each."""
     found = []
     if not graphs.attributes.shape[1] and not graphs.labels.shape[1]:
-        found.append("nothing is known of the nodes: use an encoding such as degree or rwse")
+        found.append("no node features: use a structural encoding")
     elif not graphs.attributes.shape[1]:
         found.append("no node attributes, labels only")
     elif not graphs.labels.shape[1]:
         found.append("no node labels, attributes only")
     if summary.constant_attributes:
         columns = ", ".join(map(str, summary.constant_attributes))
-        found.append(f"attributes that never vary: column {columns}")
+        found.append(f"constant attributes: column {columns}")
     empty_classes = [str(name) for name, count in summary.class_counts.items() if count == 0]
     if empty_classes:
         found.append(f"no graph of class {', '.join(empty_classes)}")
-    found += _targets_lacking(graphs)
+    found += _missing_targets(graphs)
     if graphs.num_edges == 0:
         found.append("no edges at all")
     return found
 
 
-def _targets_lacking(graphs: GraphSet) -> list[str]:
+def _missing_targets(graphs: GraphSet) -> list[str]:
     if not graphs.has_targets:
-        return ["no labels of graphs: nothing to learn, or to be judged by"]
-    return ["only one class: nothing to tell apart"] if len(graphs.classes) == 1 else []
+        return ["no targets: nothing to learn from or evaluate with"]
+    return ["only one class: nothing to classify"] if len(graphs.classes) == 1 else []
 
 
 def differences(graphs: GraphSet, summary: Summary, published: Published) -> list[str]:
-    """Return what is not as published; nothing when all of it matches."""
+    """Return how a set differs from its published statistics."""
     count = max(len(graphs), 1)
     measured = {
         "graphs": (len(graphs), published.graphs, 0.0),
@@ -130,9 +130,9 @@ def differences(graphs: GraphSet, summary: Summary, published: Published) -> lis
         "edges per graph": (summary.undirected_edges / count, published.mean_edges, 0.00501),
     }
     return [
-        f"{what}: {found:g} where {wanted:g} is published"
-        for what, (found, wanted, rounding) in measured.items()
-        if abs(found - wanted) > rounding
+        f"{name}: {found:g}, published {expected:g}"
+        for name, (found, expected, rounding) in measured.items()
+        if abs(found - expected) > rounding
     ]
 
 

@@ -1,4 +1,4 @@
-"""Whether flat tensors are graphs at all: the shapes, kinds and bounds all else relies on."""
+"""Checks that the tensors of a GraphSet are valid: dtypes, shapes and bounds."""
 
 from itertools import pairwise
 from os import PathLike
@@ -11,41 +11,46 @@ from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 
 _Source: TypeAlias = str | PathLike[str]
-_EDGES_AT_ONCE = 1 << 22
 
 
-def check_sound(graphs: GraphSet, *, source: _Source) -> None:
-    """Raise a DataError that names the first thing in ``graphs`` that cannot be true."""
-    _check_kinds(graphs, source)
+def check_valid(graphs: GraphSet, *, source: _Source, chunk_size: int = 1 << 22) -> None:
+    """Raise a DataError for the first invalid tensor of ``graphs``.
+
+    Args:
+        graphs: The set.
+        source: Where it was read from, for messages.
+        chunk_size: Number of edges that are checked at a time, about.
+    """
+    _check_dtypes(graphs, source)
     _check_pointer("ptr", graphs.ptr, graphs.num_nodes, source)
     _check_pointer("edge_ptr", graphs.edge_ptr, graphs.num_edges, source)
     _check_lengths(graphs, source)
-    _check_edges_stay_inside(graphs, source)
+    _check_edges(graphs, source, chunk_size)
     _check_targets(graphs, source)
     _check_names(graphs, source)
 
 
 def check_finite(graphs: GraphSet, *, source: _Source) -> None:
-    """Raise where a quantity is not finite; apart from the rest, as it reads all there is."""
+    """Raise a DataError if a number is not finite; this reads all of a mapped set."""
     for name in ("x", "attributes", "edge_attributes", "coordinates"):
         finite = getattr(graphs, name).isfinite().all(dim=1)
         if not bool(finite.all()):
             row = int((~finite).nonzero()[0])
-            raise DataError(f"{name} holds in row {row} what is not finite", source=source)
+            raise DataError(f"{name} is not finite in row {row}", source=source)
 
 
 def _check_names(graphs: GraphSet, source: _Source) -> None:
     if len(set(graphs.classes)) != len(graphs.classes):
-        raise DataError("classes need different names, but two are the same", source=source)
+        raise DataError("classes need different names, but two are equal", source=source)
     for column, values in enumerate(graphs.label_values):
-        whole = all(type(value) is int for value in values)
-        if not whole or any(low >= high for low, high in pairwise(values)):
+        integers = all(type(value) is int for value in values)
+        if not integers or any(low >= high for low, high in pairwise(values)):
             raise DataError(
-                f"label_values needs rising whole numbers for column {column}", source=source
+                f"label_values needs increasing whole numbers for column {column}", source=source
             )
 
 
-def _check_kinds(graphs: GraphSet, source: _Source) -> None:
+def _check_dtypes(graphs: GraphSet, source: _Source) -> None:
     wanted = {
         "ptr": (torch.int64, 1),
         "x": (torch.float32, 2),
@@ -70,7 +75,7 @@ def _check_pointer(name: str, pointer: Tensor, total: int, source: _Source) -> N
     if len(pointer) == 0 or int(pointer[0]) != 0 or int(pointer[-1]) != total:
         raise DataError(f"{name} needs to run from 0 to {total}", source=source)
     if bool((pointer[1:] < pointer[:-1]).any()):
-        raise DataError(f"{name} needs to rise, but falls somewhere", source=source)
+        raise DataError(f"{name} must not decrease", source=source)
 
 
 def _check_lengths(graphs: GraphSet, source: _Source) -> None:
@@ -91,12 +96,12 @@ def _check_lengths(graphs: GraphSet, source: _Source) -> None:
         raise DataError("label_values needs one entry for each column of labels", source=source)
 
 
-def _check_edges_stay_inside(graphs: GraphSet, source: _Source) -> None:
+def _check_edges(graphs: GraphSet, source: _Source, chunk_size: int) -> None:
     edge_ptr = graphs.edge_ptr[graphs.ptr]
-    # Some graphs at a time: the edges may be on disk because memory is too small for them.
-    at_once = max(1, len(graphs) * _EDGES_AT_ONCE // max(graphs.num_edges, 1))
-    for start in range(0, len(graphs), at_once):
-        stop = min(start + at_once, len(graphs))
+    # Some graphs at a time: a mapped set may be larger than memory.
+    step = max(1, len(graphs) * chunk_size // max(graphs.num_edges, 1))
+    for start in range(0, len(graphs), step):
+        stop = min(start + step, len(graphs))
         counts = edge_ptr[start : stop + 1].diff()
         sizes = graphs.ptr[start : stop + 1].diff()
         edges = graphs.edge_dst[int(edge_ptr[start]) : int(edge_ptr[stop])]
@@ -115,10 +120,14 @@ def _check_targets(graphs: GraphSet, source: _Source) -> None:
     y = graphs.y
     if not graphs.classes:
         if y.dtype != torch.float32 or y.ndim > 2:
-            raise DataError("targets need float32 of one or two dimensions", source=source)
+            raise DataError(
+                "y needs float32 of one or two dimensions for regression", source=source
+            )
         if not bool(y.isfinite().all()):
-            raise DataError("targets need finite numbers, but one is not", source=source)
+            raise DataError("targets need finite numbers", source=source)
     elif y.dtype != torch.int64 or y.ndim != 1:
-        raise DataError("classes need y as one row of int64", source=source)
+        raise DataError("y needs int64 of one dimension for classes", source=source)
     elif len(y) and (int(y.min()) < 0 or int(y.max()) >= graphs.num_classes):
-        raise DataError(f"y needs positions from 0 to {graphs.num_classes - 1}", source=source)
+        raise DataError(
+            f"y needs indices of classes from 0 to {graphs.num_classes - 1}", source=source
+        )

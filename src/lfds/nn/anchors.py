@@ -1,4 +1,4 @@
-"""The anchors: one vector for each slot, which attracts the nodes that are like it."""
+"""The anchors: one vector for each slot, which attracts the nodes similar to it."""
 
 import math
 from abc import ABC, abstractmethod
@@ -78,8 +78,8 @@ class GeneratedAnchors(Anchors):
     .. math::
         \mathbf{W} = h(\mathbf{x}_{\max})
 
-    The function :math:`h` is a perceptron with one hidden layer. It starts close to a constant:
-    anchors like fixed ones, with a small part that depends on the graph.
+    The function :math:`h` is a perceptron with one hidden layer. It starts close to a constant,
+    with a small part that depends on the graph.
 
     Args:
         channels: Length of an anchor.
@@ -119,7 +119,7 @@ class MixtureAnchors(Anchors):
         \boldsymbol{\alpha} = \mathrm{softmax}(\mathrm{MLP}(\mathbf{x}_{\max}))
 
     Paper: leaves open how the weights are made; with a softmax the anchors stay as long as the
-    candidates are, and the weights can be read as "which kind of graph is this".
+    candidates are, and the weights can be read as a soft classification of the graph.
 
     Args:
         channels: Length of an anchor.
@@ -161,8 +161,8 @@ ANCHORS: Mapping[str, Callable[[int, int], Anchors]] = MappingProxyType(
 def draw_anchors_(matrix: Tensor) -> None:
     """Fill ``matrix`` [..., slots, channels] with random directions of length one.
 
-    On features of unit variance every slot's logit then spreads by about one: about a third of the
-    slots share a node at first, none is certain of it.
+    On features of unit variance the logits then have about unit variance: at first a node is spread
+    over about a third of the slots.
     """
     with torch.no_grad():
         matrix.copy_(nn.functional.normalize(torch.randn_like(matrix), dim=-1))

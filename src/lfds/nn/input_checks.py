@@ -1,12 +1,12 @@
-"""What may be handed to a pooling, and the words for what may not.
+"""Checks of what a pooling is called with, and their error messages.
 
 Shapes, dtypes and options are always checked.  The *values* of ``index`` and ``ptr`` are checked in
-eager mode on the CPU, where looking at them costs a fraction of a percent, and by the compiled
-operator when it runs there; while tracing there are no values, and on an accelerator a look would
-stall the device.
+eager mode on the CPU, where that costs a fraction of a percent, and by the compiled operator when
+it runs there; while tracing there are no values, and on an accelerator reading them would stall the
+device.
 Features are never scanned in advance: a value that is not finite turns its graph's first pooled
-number into NaN, so one number per graph is looked at (see :func:`check_finite`).
-Whoever wants everything checked on any device calls :func:`check_batch`.
+number into NaN, so one number per graph is checked (see :func:`check_finite`).
+:func:`check_batch` checks everything on any device.
 """
 
 import math
@@ -25,7 +25,7 @@ LOW_PRECISION = (torch.float16, torch.bfloat16)
 
 
 class NotFiniteError(ValueError):
-    """Values are infinite or no numbers: those that were given, or what training made of them."""
+    """Values are infinite or NaN: those of the input, or parameters after training diverged."""
 
 
 def check_count(name: str, value: Any, *, least: int = 1) -> int:
@@ -58,14 +58,14 @@ def check_choice(name: str, value: object, known: Iterable[str]) -> None:
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return ``value``, which is True or False and nothing that only counts as such."""
+    """Return ``value``, which must be True or False itself."""
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return value
 
 
 def check_not_scripted() -> None:
-    """Nothing here is being recorded by ``torch.jit.trace``, which fixes the sizes of a batch."""
+    """Refuse ``torch.jit.trace``, which fixes the sizes of a batch."""
     recorded: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
     if recorded and not torch.onnx.is_in_onnx_export():
         raise RuntimeError(
@@ -106,7 +106,7 @@ def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
 
 
 def check_precision(x: Tensor, weight: Any) -> None:
-    """``x`` is of the dtype of a network's first weight, or autocast makes both the same.
+    """``x`` is of the dtype of a module's first weight, or autocast makes both the same.
 
     Where products were replaced, by quantized ones for example, there may be no such tensor.
     """
@@ -115,7 +115,7 @@ def check_precision(x: Tensor, weight: Any) -> None:
     if autocasts(x) and torch.float64 not in (x.dtype, weight.dtype):  # which it leaves alone
         return
     raise TypeError(
-        f"x must be of the dtype of the network, {weight.dtype}, got {x.dtype}; "
+        f"x must be of the dtype of the parameters, {weight.dtype}, got {x.dtype}; "
         f"convert one: x.to({weight.dtype}) or model.to({x.dtype})"
     )
 
@@ -170,7 +170,7 @@ def check_ptr(ptr: Tensor, num_nodes: int, num_graphs: int | None = None) -> Non
     if num_graphs is not None and ptr.shape[0] != num_graphs + 1:
         raise ValueError(
             f"ptr must hold dim_size + 1 = {num_graphs + 1} entries, got {ptr.shape[0]}; "
-            "leave dim_size out, ptr tells it"
+            "leave dim_size out, it follows from ptr"
         )
     if values_may_be_read(ptr):
         check_ptr_values(ptr, num_nodes)
@@ -236,26 +236,26 @@ def check_anchors(x: Tensor, anchors: Tensor, num_graphs: int) -> None:
 def check_finite(
     slots: Tensor, x: Tensor, anchors: Tensor, ptr: Tensor, order: Tensor | None
 ) -> None:
-    """No value of ``x`` is infinite or NaN, judged by what was pooled from it.
+    """No value of ``x`` is infinite or NaN, found out from what was pooled from it.
 
     One bad value makes a node's whole row of shares NaN, and with it every number pooled from its
-    graph, so the first number of each graph tells.  In low precision a sum may also overflow in
-    one slot and not in another: there all slots are looked at.
+    graph, so the first number of each graph suffices.  In low precision a sum may also overflow in
+    one slot and not in another: there all slots are checked.
 
     Args:
         slots: What was pooled, [graphs, slots, channels].
         x: The nodes it was pooled from, graph after graph.
-        anchors: By what they were shared out.
+        anchors: The anchors of the slots.
         ptr: Where each graph begins.
         order: Where each node stood in the input, if nodes were moved.
     """
     if slots.numel() == 0 or not values_may_be_read(slots):
         return
-    looked_at = slots.detach() if slots.dtype in LOW_PRECISION else slots.detach()[:, 0, 0]
-    # A sum is finite only if all of it is, and is had sooner than a yes or no for each.
-    if math.isfinite(looked_at.sum(dtype=torch.float64).item()):
+    checked = slots.detach() if slots.dtype in LOW_PRECISION else slots.detach()[:, 0, 0]
+    # A sum is finite only if all of its terms are, and is faster than a test of each.
+    if math.isfinite(checked.sum(dtype=torch.float64).item()):
         return
-    finite = looked_at.reshape(slots.shape[0], -1).isfinite().all(dim=1)
+    finite = checked.reshape(slots.shape[0], -1).isfinite().all(dim=1)
     check_finite_features(x, ptr, order)
     if not anchors.detach().isfinite().all():
         raise NotFiniteError(
@@ -264,7 +264,7 @@ def check_finite(
         )
     raise NotFiniteError(
         f"x is finite, but pooling graph {int((~finite).nonzero()[0])} overflows {x.dtype} "
-        f"(largest value {float(x.detach().abs().max()):.3g}); normalise the features, "
+        f"(largest value {float(x.detach().abs().max()):.3g}); normalize the features, "
         "use reduction='mean', or a wider dtype"
     )
 
@@ -289,7 +289,7 @@ def check_finite_features(x: Tensor, ptr: Tensor, order: Tensor | None) -> None:
 def check_spread(x: Tensor, ptr: Tensor, order: Tensor | None) -> None:
     """``x`` is finite, and its dtype can hold the variance of its channels.
 
-    To be asked before statistics are moved: one bad value would spoil them for good.
+    Called before running statistics are updated: one bad value would spoil them for good.
 
     Args:
         x: The nodes, graph after graph.
@@ -305,7 +305,7 @@ def check_spread(x: Tensor, ptr: Tensor, order: Tensor | None) -> None:
     check_finite_features(x, ptr, order)
     raise NotFiniteError(
         f"x is finite, but the variance of its channels overflows {x.dtype} "
-        f"(largest value {float(x.detach().abs().max()):.3g}); normalise the features, "
+        f"(largest value {float(x.detach().abs().max()):.3g}); normalize the features, "
         "use a wider dtype, or node_norm=False"
     )
 

@@ -16,9 +16,14 @@ graphs                  slots [graphs, slots, channels],         [graphs, slots'
 ======================  =======================================  ============================
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from lfds.nn.structures.base import Structure
 
@@ -27,36 +32,56 @@ def run_latent(
     latent: nn.Module, structure: Structure, slots: Float[Tensor, "graphs slots channels"]
 ) -> Float[Tensor, "graphs out_channels"]:
     """Run the network on the slots, and read one vector per graph."""
-    out = latent(*structure.signal(slots))
+    return read_vectors(latent(*structure.signal(slots)), structure, slots.shape[0])
+
+
+def read_vectors(
+    out: Any, structure: Structure, num_graphs: int
+) -> Float[Tensor, "graphs out_channels"]:
+    """Take the vectors that a network returned, or maximum and mean over the slots."""
     if not isinstance(out, Tensor) or out.dim() not in (2, *structure.signal_dims):
         found = f"a tensor {list(out.shape)}" if isinstance(out, Tensor) else type(out).__name__
         raise ValueError(
             f"latent must return one vector per graph [graphs, d], or slots in the layout it was "
             f"called with, got {found}"
         )
-    if out.shape[0] != slots.shape[0]:
+    if out.shape[0] != num_graphs:
         raise ValueError(
-            f"latent must return a row for each of the {slots.shape[0]} graphs, got {out.shape[0]}"
+            f"latent must return a row for each of the {num_graphs} graphs, got {out.shape[0]}"
         )
     if out.dim() == 2:
         return out
-    rows = out.flatten(2) if structure.channels_first else out.mT
+    rows: Tensor = out.flatten(2) if structure.channels_first else out.mT
     return torch.cat([rows.amax(dim=2), rows.mean(dim=2)], dim=1)
 
 
 def width_of(latent: nn.Module, structure: Structure, channels: int) -> int:
     """Find the length of the vectors by a trial on two graphs without nodes."""
-    parameter = next(latent.parameters(), torch.empty(0))
-    slots = parameter.new_zeros(2, structure.num_slots, channels)
-    training = latent.training
+    if not isinstance(latent, nn.Module):
+        found = (
+            f"the class {latent.__name__}" if isinstance(latent, type) else type(latent).__name__
+        )
+        raise TypeError(f"latent must be a torch.nn.Module, got {found}")
+    made = (parameter for parameter in latent.parameters() if not is_lazy(parameter))
+    slots = next(made, torch.empty(0)).new_zeros(2, structure.num_slots, channels)
     try:
-        with torch.no_grad():
-            width = run_latent(latent.eval(), structure, slots).shape[1]
-    except (RuntimeError, TypeError) as error:
+        with torch.no_grad(), evaluation_mode(latent):
+            out = latent(*structure.signal(slots))
+    except Exception as error:  # a network of the user's may fail in any way
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise ValueError(
             f"latent does not run on {structure} with {channels} channels: {reason}"
         ) from error
+    return read_vectors(out, structure, 2).shape[1]
+
+
+@contextmanager
+def evaluation_mode(module: nn.Module) -> Iterator[None]:
+    """Switch a module and its parts to evaluation mode, and each of them back afterwards."""
+    modes = {part: part.training for part in module.modules()}
+    module.eval()
+    try:
+        yield
     finally:
-        latent.train(training)
-    return width
+        for part, training in modes.items():
+            part.training = training

@@ -1,14 +1,14 @@
 """The pooling layer: nodes on a structure, the structure through its network, one vector out."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self, final, get_args
+from typing import Any, final, get_args
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch_geometric.nn.aggr import Aggregation
 
-from lfds.config.network import DEFAULT_SLOTS, PAPER_LAYER, PAPER_SLOTS, NetworkSettings
+from lfds.config.network import PAPER_LAYER, NetworkSettings, check_slots
 from lfds.nn.accel.dispatch import autocasts, values_may_be_read
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors
 from lfds.nn.input_checks import (
@@ -16,6 +16,7 @@ from lfds.nn.input_checks import (
     check_count,
     check_features,
     check_flag,
+    check_precision,
     check_spread,
 )
 from lfds.nn.latent import run_latent, width_of
@@ -153,7 +154,7 @@ class LFDSPool(Aggregation):
         *,
         num_slots: int | None = None,
         **options: Any,
-    ) -> Self:
+    ) -> "LFDSPool":
         """The layer of the paper to the letter; whatever is named beside it overrides that.
 
         A plain sum over the nodes, 64 slots, slot dropout 0.4, the blend with max pooling, and the
@@ -163,13 +164,7 @@ class LFDSPool(Aggregation):
             >>> LFDSPool.paper(16, "image")
             LFDSPool(16 -> 32, Image(8x8 slots), reduction='sum', blend=True, readout='max')
         """
-        if isinstance(structure, str):
-            check_choice("structure", structure, STRUCTURES)
-            settings = NetworkSettings.paper(structure)
-            slots = {"slots": PAPER_SLOTS if num_slots is None else num_slots}
-            structure = STRUCTURES[structure].from_settings(settings.model_copy(update=slots))
-        elif num_slots is not None:
-            raise ValueError(_TWO_SIZES)
+        structure = make_structure(structure, num_slots, paper=True)
         return cls(in_channels, structure, **{**PAPER_LAYER, **options})
 
     def reset_parameters(self) -> None:
@@ -321,6 +316,7 @@ class LFDSPool(Aggregation):
     ) -> Ragged:
         """The batch in order, its nodes mapped to the width of the slots."""
         check_features(x, self.in_channels, dim)
+        check_precision(x, next(self.anchors.parameters(), None))
         return ragged(x if self.input_map is None else self.input_map(x), index, ptr, dim_size)
 
     def _slots(self, batch: Ragged) -> Tensor:
@@ -372,14 +368,16 @@ def penalty(model: nn.Module) -> Float[Tensor, ""]:
     return sum(due, start=torch.zeros(()))
 
 
-_TWO_SIZES = "num_slots goes with the name of a structure; a structure has its own number of slots"
-
-
-def make_structure(structure: str | Structure, num_slots: int | None = None) -> Structure:
+def make_structure(
+    structure: str | Structure, num_slots: int | None = None, *, paper: bool = False
+) -> Structure:
     """Build the structure of a name of ``STRUCTURES``, or take the one given."""
     if isinstance(structure, Structure):
         if num_slots is not None:
-            raise ValueError(_TWO_SIZES)
+            raise ValueError(
+                "num_slots goes with the name of a structure; a structure has its own number of "
+                "slots"
+            )
         return structure
     if isinstance(structure, type) and issubclass(structure, Structure):
         name = structure.__name__
@@ -390,8 +388,11 @@ def make_structure(structure: str | Structure, num_slots: int | None = None) -> 
             f"{', '.join(STRUCTURES)}; for an adjacency use LatentGraph(adjacency)"
         )
     check_choice("structure", structure, STRUCTURES)
-    slots = DEFAULT_SLOTS if num_slots is None else check_count("num_slots", num_slots, least=2)
-    settings = NetworkSettings(pool=structure, slots=slots)
+    settings = NetworkSettings.paper(structure) if paper else NetworkSettings(pool=structure)
+    if num_slots is not None:
+        slots = check_count("num_slots", num_slots, least=2)
+        check_slots(structure, slots)
+        settings = settings.model_copy(update={"slots": slots})
     return STRUCTURES[structure].from_settings(settings)
 
 

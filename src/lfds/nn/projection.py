@@ -1,4 +1,4 @@
-"""Share the nodes of every graph out over the slots of a structure."""
+"""The projection: distribute the nodes of every graph over the slots of a structure."""
 
 from typing import Literal, get_args
 
@@ -26,7 +26,7 @@ def shares(
     anchors: Float[Tensor, "... slots channels"],
     ptr: Int[Tensor, "boundaries"] | None = None,
 ) -> Float[Tensor, "nodes slots"]:
-    r"""Tell how much of every node goes to every slot.
+    r"""Return how much of every node goes to every slot.
 
     .. math::
         p_{ik} = \frac{\exp \langle \mathbf{x}_i, \mathbf{w}_k \rangle}
@@ -67,7 +67,7 @@ def distribute(
     reduction: Reduction = "sum",
     low_memory: bool = False,
 ) -> Float[Tensor, "boundaries-1 slots channels"]:
-    r"""Place the nodes of every graph on the slots of a structure.
+    r"""Distribute the nodes of every graph over the slots of a structure.
 
     .. math::
         \mathbf{y}_{gk} = \frac{1}{c_{gk}} \sum_{i \in g} p_{ik} \, \mathbf{x}_i
@@ -78,17 +78,17 @@ def distribute(
             [graphs, slots, channels]; they make the shares :math:`p_{ik}` (see :func:`shares`).
         ptr: Row of ``x`` at which each graph begins, then the number of rows.
         reduction: What to divide by. ``"sum"``: :math:`c = 1`, as in the paper, so that large
-            graphs give large values. ``"mean"``: the number of nodes of the graph. ``"mass"``:
-            :math:`c_{gk} = \sum_{i \in g} p_{ik}`, what the slot received (at least
-            :math:`10^{-12}`: a slot that received less than that goes to zero).
-        low_memory: Compute the shares again in the backward pass instead of keeping them. About a
-            sixth more arithmetic; the extra memory no longer grows with the number of nodes.
+            graphs give large values. ``"mean"``: the number of nodes of the graph. ``"mass"``: the
+            mass of the slot, :math:`c_{gk} = \sum_{i \in g} p_{ik}` (at least :math:`10^{-12}`: a
+            slot of less mass goes to zero).
+        low_memory: Compute the shares again in the backward pass instead of keeping them: about a
+            sixth more arithmetic, and extra memory that does not grow with the number of nodes.
 
     A graph without nodes gets zeros. float16 and bfloat16 are computed in float32 and rounded once.
 
     Example:
         >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
-        >>> anchors = torch.zeros(4, 2)  # no preference: a quarter of each node for every slot
+        >>> anchors = torch.zeros(4, 2)  # a quarter of each node for every slot
         >>> distribute(x, anchors, torch.tensor([0, 2, 3]))[:, 0]
         tensor([[0.2500, 0.2500],
                 [0.5000, 0.5000]])
@@ -104,13 +104,13 @@ def place(
     reduction: Reduction,
     low_memory: bool,
 ) -> Float[Tensor, "graphs slots channels"]:
-    """:func:`distribute` for a batch that is known to be in order."""
+    """:func:`distribute` for a batch that is in order."""
     x, ptr, order = batch
     check_anchors(x, anchors, ptr.shape[0] - 1)
     if reduction not in REDUCTIONS:
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
     if only_basic_operations():
-        return _distribute_plainly(x, anchors, ptr, reduction)
+        return _distribute_literally(x, anchors, ptr, reduction)
     slots = run_distribute(x, anchors, ptr, reduction, check_flag("low_memory", low_memory))
     check_finite(slots, x, anchors, ptr, order)
     return slots
@@ -122,22 +122,22 @@ def place_and_weigh(
     reduction: Reduction,
     low_memory: bool,
 ) -> tuple[Float[Tensor, "graphs slots channels"], Float[Tensor, "graphs slots"]]:
-    r"""Place nodes as :func:`place` does, and tell how much every slot received, for training too.
+    r"""Distribute nodes as :func:`place` does, and return the mass of every slot, differentiably.
 
-    The mass :math:`m_k = \sum_i p_{ik}` is what the slots receive of one more channel, which is one
-    in every node and which no anchor looks at.
+    The mass :math:`m_k = \sum_i p_{ik}` is the sum of one more channel, which is one in every node
+    and zero in every anchor.
     """
     x, ptr, order = batch
     # Four more channels, three of them zero: rows stay multiples of 16 bytes, which is faster.
     one = x.new_tensor([1.0, 0.0, 0.0, 0.0]).expand(x.shape[0], 4)
-    more = torch.cat([x, one], dim=1).to(working_dtype(x))
-    blind = pad(anchors, (0, 4)).to(working_dtype(x))
-    received = place(Ragged(more, ptr, order), blind, "sum", low_memory)
-    total, mass = received[:, :, : x.shape[1]], received[:, :, x.shape[1]]
+    widened = torch.cat([x, one], dim=1).to(working_dtype(x))
+    padded = pad(anchors, (0, 4)).to(working_dtype(x))
+    sums = place(Ragged(widened, ptr, order), padded, "sum", low_memory)
+    total, mass = sums[:, :, : x.shape[1]], sums[:, :, x.shape[1]]
     return divided(total, mass, ptr, reduction).to(x.dtype), mass.to(x.dtype)
 
 
-def _distribute_plainly(x: Tensor, anchors: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
+def _distribute_literally(x: Tensor, anchors: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
     """The definition in basic operations: for ONNX files and the transforms of ``torch.func``."""
     share = shares(x, anchors, ptr)
     placed = (share[:, :, None] * x[:, None, :]).flatten(1)
@@ -146,7 +146,7 @@ def _distribute_plainly(x: Tensor, anchors: Tensor, ptr: Tensor, reduction: Redu
 
 
 def divided(total: Tensor, mass: Tensor, ptr: Tensor, reduction: Reduction) -> Tensor:
-    """Divide what slots received by what the reduction says."""
+    """Divide the sums of the slots by what the reduction says."""
     if reduction == "mean":
         return total / ptr.diff().clamp(min=1)[:, None, None]
     if reduction == "mass":

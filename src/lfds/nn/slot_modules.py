@@ -17,19 +17,19 @@ def drop_slots(
 ) -> Float[Tensor, "graphs slots channels"]:
     """Set each slot of each graph to zero with probability ``p``.
 
-    The others are *not* scaled up by ``1 / (1 - p)``: what follows takes maxima and normalises,
-    and would see other values in training than afterwards.
+    The others are *not* scaled up by ``1 / (1 - p)``: maxima and batch norms follow, and would see
+    other values in training than in evaluation.
     """
-    kept = torch.rand(slots.shape[:2], device=slots.device) >= p
-    return slots * kept[:, :, None].to(slots.dtype)
+    mask = torch.rand(slots.shape[:2], device=slots.device) >= p
+    return slots * mask[:, :, None].to(slots.dtype)
 
 
 @final
 class SlotDropout(nn.Module):
-    """:func:`drop_slots` while training, nothing afterwards.
+    """:func:`drop_slots` in training, the identity in evaluation.
 
     Args:
-        p: Probability of a slot to be silenced.
+        p: Probability that a slot is dropped.
     """
 
     def __init__(self, p: float) -> None:
@@ -84,14 +84,14 @@ class MaxBlend(nn.Module):
 
 @final
 class SlotCounts(nn.Module):
-    r"""Add to every slot how many nodes it stands for.
+    r"""Add to every slot a learned direction, scaled by the logarithm of its mass.
 
     .. math::
         \mathbf{y}_k \leftarrow \mathbf{y}_k + \log(1 + m_k) \, \mathbf{v}, \qquad
         m_k = \sum_i p_{ik}
 
-    A mean, of the graph or of a slot, no longer knows how many nodes there were; this gives it back
-    on a scale that large graphs do not blow up. The direction is learned, and starts at zero.
+    A mean, over a graph or a slot, loses the number of nodes. The logarithm keeps it on a scale
+    that does not explode on large graphs. The direction starts at zero.
 
     Args:
         channels: Width of the slots.
@@ -103,7 +103,7 @@ class SlotCounts(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Say nothing again."""
+        """Set the direction to zero."""
         nn.init.zeros_(self.direction)
 
     def forward(
@@ -116,17 +116,18 @@ class SlotCounts(nn.Module):
 
 @final
 class NodeNorm(nn.Module):
-    r"""Norm every channel over all nodes of a batch.
+    r"""Normalize every channel over all nodes of a batch.
 
     .. math::
         x_{ij} \leftarrow \frac{x_{ij} - \mu_j}{\sqrt{\sigma_j^2 + \varepsilon}}
 
-    What a graph layer leaves is a sum over neighbours, which may be far from zero in some channels
-    and many times as large in one as in another; such channels would decide where nodes land.
+    The output of a graph layer is a sum over neighbours, which may be far from zero in some
+    channels and many times larger in one than in another. Without normalization such channels
+    would decide to which slots the nodes go.
 
-    Nothing is learned but the running mean and variance, which evaluation goes by, so that a graph
-    has the same vector in any company. A single node has no spread: it is normed by the running
-    statistics, in training too.
+    There are no parameters, only the running mean and variance. Evaluation uses these, so that the
+    vector of a graph does not depend on its batch. A single node has no variance: it is normalized
+    by the running statistics, in training too.
 
     Args:
         channels: Width of the nodes.
@@ -138,7 +139,7 @@ class NodeNorm(nn.Module):
 
     @property
     def learns(self) -> bool:
-        """Whether the next batch moves the statistics."""
+        """Whether the next batch updates the running statistics."""
         return self.norm.training
 
     def reset_parameters(self) -> None:
@@ -148,8 +149,8 @@ class NodeNorm(nn.Module):
     def forward(self, x: Float[Tensor, "nodes channels"]) -> Float[Tensor, "nodes channels"]:
         norm = self.norm
         if not norm.training or x.shape[0] > 1:
-            normed: Tensor = norm(x)
-            return normed
+            normalized: Tensor = norm(x)
+            return normalized
         return F.batch_norm(x, norm.running_mean, norm.running_var, eps=norm.eps)
 
 
@@ -160,8 +161,8 @@ class SlotWeights(nn.Module):
     .. math::
         z_j = \sum_k v_{kj} \, y_{kj}
 
-    A maximum over the slots keeps little of what is spread over them, and a mean weighs all of them
-    alike. Slots are places, which mean the same in every graph: what happens where may be read.
+    A maximum over the slots keeps little of what is spread over them, and a mean gives all of them
+    the same weight. A slot means the same in every graph, so it can have weights of its own.
 
     Args:
         num_slots: Number of slots.
@@ -174,11 +175,11 @@ class SlotWeights(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the weights anew, so that sums over slots of unit variance spread by one."""
+        """Draw the weights anew, such that sums over slots of unit variance have unit variance."""
         nn.init.normal_(self.weights, std=self.weights.shape[0] ** -0.5)
 
     def forward(
         self, slots: Float[Tensor, "graphs slots channels"]
     ) -> Float[Tensor, "graphs channels"]:
-        # Not einsum, which makes many small products of it and takes ten times as long.
+        # Not einsum: it makes many small products of this and takes ten times as long.
         return (slots * self.weights.to(slots.dtype)).sum(dim=1)

@@ -33,7 +33,7 @@ class Activation(nn.Module):
     def forward(self, x: Float[Tensor, "*rows channels"]) -> Float[Tensor, "*rows channels"]:
         rows = F.relu(x).flatten(0, -2)
         norm = self.norm
-        # Asked in training only: while torch records, the number of rows may not be known.
+        # Checked in training only: the number of rows may be unknown while torch traces.
         if not norm.training or rows.shape[0] > 1:
             normalized: Tensor = norm(rows)
         else:

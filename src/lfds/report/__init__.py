@@ -1,1 +1,1 @@
-"""What runs found, for people to look at: a page, tables, figures. Nothing here imports torch."""
+"""Reports on runs: a page, tables, figures. Nothing here imports torch."""

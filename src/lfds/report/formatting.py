@@ -1,32 +1,24 @@
-"""Numbers and standings in words, the same wherever they are shown."""
+"""Numbers and results as text, the same in pages, tables and figures."""
 
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from lfds.report.ranking import Entry, Leaderboard
-from lfds.results.record import Outcome, Record, Rule
+from lfds.results.record import Record, Rule
+from lfds.results.rules import epochs_by, score_at
 from lfds.results.statistics import Summary
 
 MINUS = "\N{MINUS SIGN}"
 
 
-def percent(mean: float, std: float) -> str:
-    """Return an accuracy as all tables show it.
-
-    >>> percent(0.7123, 0.0154)
-    '71.2 ± 1.5'
-    """
-    return f"{100 * mean:.1f} ± {100 * std:.1f}"
-
-
 def interval(summary: Summary) -> tuple[float, float, float]:
-    """Return the mean and the ends of its interval in percent."""
+    """Return the mean and the ends of its confidence interval in percent."""
     return 100 * summary.mean, 100 * summary.low, 100 * summary.high
 
 
 def points(difference: float) -> str:
-    """Return a difference of accuracies in points, signed as in print.
+    """Return a difference of accuracies in percentage points, with its sign.
 
     >>> points(0.01), points(-0.0001)
     ('+1.0', '0.0')
@@ -36,10 +28,10 @@ def points(difference: float) -> str:
 
 
 def cell_text(entry: Entry) -> str:
-    """Return the accuracy of an entry, or how far it has come."""
+    """Return the accuracy of an entry or, if it is incomplete, its progress."""
     series = entry.series
     if entry.summary is not None:
-        return percent(entry.summary.mean, entry.summary.std)
+        return str(entry.summary)
     if series.failed:
         return f"{len(series.failed)} of {series.wanted} folds failed"
     if series.missing:
@@ -48,7 +40,7 @@ def cell_text(entry: Entry) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return a p value as people write it.
+    """Return a p value as text.
 
     >>> p_text(0.0321), p_text(0.00001), p_text(1.0)
     ('0.032', '< 0.001', '1')
@@ -59,7 +51,7 @@ def p_text(p: float) -> str:
 
 
 def spans(numbers: Iterable[int]) -> str:
-    """Return whole numbers with neighbours joined.
+    """Return integers, consecutive ones as ranges.
 
     >>> spans([0, 1, 2, 5])
     '0 to 2, 5'
@@ -74,61 +66,54 @@ def spans(numbers: Iterable[int]) -> str:
 
 
 def folds_text(places: Mapping[int, Sequence[int]], folds: int) -> str:
-    """Return folds by seed, the folds counted from 1 as everywhere else people read.
+    """Return folds by seed as text, counted from 1.
 
     >>> folds_text({0: [3, 4], 1: [0, 1, 2, 3, 4], 2: [1]}, 5)
     'seed 0: folds 4 to 5; seed 1: all 5 folds; seed 2: fold 2'
     """
-    said = []
+    parts = []
     for seed, some in places.items():
         which = f"{'fold' if len(some) == 1 else 'folds'} {spans(fold + 1 for fold in some)}"
-        said.append(f"seed {seed}: " + (f"all {folds} folds" if len(some) == folds else which))
-    return "; ".join(said)
+        parts.append(f"seed {seed}: " + (f"all {folds} folds" if len(some) == folds else which))
+    return "; ".join(parts)
 
 
 def places_of(records: Iterable[Record]) -> dict[int, list[int]]:
-    """Return the folds of some records, counted from 0, by seed."""
+    """Return the folds of records by seed, counted from 0."""
     found: dict[int, list[int]] = {}
     for record in records:
         found.setdefault(record.fold.seed, []).append(record.fold.fold)
     return found
 
 
-def spoken(standing: Leaderboard, column: str) -> str:
-    """Return the entries of a column in words."""
-    told = {"best": ", the best", "even": ", not significantly worse", "behind": "", "": ""}
-    entries = standing.column(column)
-    return "; ".join(f"{e.series.row} {cell_text(e)}{told[e.mark]}" for e in entries) + "."
+def describe_column(board: Leaderboard, column: str) -> str:
+    """Return the accuracies of a column as a sentence."""
+    marks = {"best": ", the best", "even": ", not significantly worse", "behind": "", "": ""}
+    entries = board.column(column)
+    return "; ".join(f"{e.series.row} {cell_text(e)}{marks[e.mark]}" for e in entries) + "."
 
 
 def file_name(*parts: str) -> str:
-    """Return a name that every file system takes; other names give other files.
+    """Return a file name that is valid on every system; different parts give different names.
 
     >>> file_name("folds", "pc-graphs", "fair")
     'folds-pc-graphs-fair'
     >>> file_name("folds", "<b>/../x", "fair")
     'folds-b-x-fair-e5cefb'
     """
-    whole = "-".join(parts)
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", whole)
-    if plain == whole:
-        return whole
-    return f"{plain}-{hashlib.sha256(whole.encode()).hexdigest()[:6]}"
+    name = "-".join(parts)
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", name)
+    if plain == name:
+        return name
+    return f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
-def seen_scores(entry: Entry, rule: Rule) -> list[float]:
-    """Return the accuracies of the folds there are; of half a run only what each says alone."""
+def fold_scores(entry: Entry, rule: Rule) -> list[float]:
+    """Return the accuracy of each completed fold; none if the rule needs all folds."""
     if entry.scores is not None:
         return [float(value) for value in entry.scores.ravel()]
     if rule == "common-best":
         return []
-    outcomes = [record.outcome for record in entry.series.done if record.outcome is not None]
-    return [_alone(outcome, rule) for outcome in outcomes]
-
-
-def _alone(outcome: Outcome, rule: Rule) -> float:
-    if rule == "fair":
-        assert outcome.accuracy is not None
-        return outcome.accuracy
-    test = outcome.curve.test
-    return test[-1] if rule == "last" else max(test)
+    outcomes = entry.series.outcomes
+    epochs = epochs_by(rule, outcomes)
+    return [score_at(outcome, epoch) for outcome, epoch in zip(outcomes, epochs, strict=True)]

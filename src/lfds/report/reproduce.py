@@ -1,53 +1,52 @@
-"""How a run is run again: the spec to save, and the command that reads it."""
+"""How to reproduce a run: the spec, and the command that reads it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lfds.report.load import Source
+from lfds.config.network import recorded_network
+from lfds.report.run_spec import Source
+from lfds.report.series import LEGACY_TRAINING
 from lfds.results.record import Record
+
+COMMAND = "lfds compare --spec spec.json --root data --out run"
 
 
 @dataclass(frozen=True)
-class Again:
-    """How one source came about.
+class Reproduction:
+    """How to reproduce one source.
 
     Attributes:
         source: Its path.
-        spec: The content of ``spec.json``, or None where no single one says it all.
-        remark: What else must be known.
+        spec: The content of ``spec.json``, or None if no single spec describes it.
+        remark: Where the spec is from, or why there is none.
     """
 
     source: str
     spec: str | None
     remark: str
 
-    @property
-    def command(self) -> str:
-        """What to type once the spec is saved."""
-        return "lfds compare --spec spec.json --root data --out run"
 
-
-def again(source: Source) -> Again:
-    """Return the way to run a source again."""
-    if source.wish is not None:
-        told: Mapping[str, Any] | None = source.wish.told
-        remark = "As the run itself wrote it down."
+def reproduce(source: Source) -> Reproduction:
+    """Return how to reproduce a source, from its ``spec.json`` or else its records."""
+    if source.requested is not None:
+        spec: dict[str, Any] | None = source.requested.stored
+        remark = "As stored by the run."
     else:
-        told = _told_by(source.met)
+        spec = _spec_from(source.finished)
         remark = (
-            "Put together from the records, which do not say whether --graphs took a part of the "
+            "Derived from the records, which do not say whether --graphs selected a part of the "
             "datasets."
-            if told is not None
-            else "Its folds were run with several settings, and there is no spec.json beside it."
+            if spec is not None
+            else "Its folds have different settings, and there is no spec.json beside it."
         )
-    text = None if told is None else json.dumps(told, indent=2, ensure_ascii=False)
-    return Again(str(source.path), text, remark)
+    text = None if spec is None else json.dumps(spec, indent=2, ensure_ascii=False)
+    return Reproduction(str(source.path), text, remark)
 
 
-def _told_by(records: Sequence[Record]) -> dict[str, Any] | None:
-    """Return the one spec that all records agree with, if there is one."""
+def _spec_from(records: Sequence[Record]) -> dict[str, Any] | None:
+    """Return the spec that all records agree with, if there is one."""
     specs = [_spec_of(record) for record in records]
     if not specs or any(spec is None or spec != specs[0] for spec in specs):
         return None
@@ -67,11 +66,13 @@ def _spec_of(record: Record) -> dict[str, Any] | None:
     candidates = record.settings.get("candidates", [])
     if len(candidates) != 1:
         return None
-    network = {n: v for n, v in candidates[0].get("network", {}).items() if n != "pool"}
+    training = candidates[0].get("training", {})
+    network = recorded_network(candidates[0].get("network", {}))
     return {
         "protocol": record.fold.protocol,
         "folds": record.fold.folds,
         **{n: record.settings[n] for n in ("validation", "encoding") if n in record.settings},
-        **candidates[0].get("training", {}),
-        "options": network,
+        # Named in full: today's defaults may be others than those in effect then.
+        **({**LEGACY_TRAINING, **training} if training else {}),
+        "options": {name: value for name, value in network.items() if name != "pool"},
     }

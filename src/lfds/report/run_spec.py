@@ -1,35 +1,35 @@
-"""What a run was asked for, as its ``spec.json`` says, so that what is missing can be told."""
+"""Stored runs: what each was requested to do (``spec.json``) and what it recorded."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
 
-from lfds.config.network import IDLE_IN_BASELINES, recorded_network
+from lfds.config.migrations import migrate_spec
+from lfds.config.network import IDLE_IN_BASELINES, NetworkSettings, recorded_network
 from lfds.config.registry import is_latent
 from lfds.config.training import Protocol, TrainingSettings
-from lfds.results.errors import ResultsError
+from lfds.report.series import LEGACY_TRAINING
+from lfds.results.errors import ResultsError, first_problem
 from lfds.results.record import Record
+from lfds.results.store import RECORDS, one_per_fold, read_records
 
 SPEC = "spec.json"
-_TRAINING = tuple(TrainingSettings.model_fields)
-
-_NAMED = ("network", "encoding", "graphs")
 
 
 class RequestedRun(BaseModel):
-    """The part of a spec that says which folds there should be.
+    """The part of a stored spec that determines which folds there should be.
 
-    A spec has more to say, and that of a later version may have more still; what is not named
-    here is in ``told``.
+    Other options are kept as they are, known or not: a report of a run of any version can be made.
 
     Attributes:
         data: Names or paths of datasets.
         pools: Names of poolings.
-        protocol: Of the whole run.
-        folds: Parts the graphs were to be dealt into.
-        seeds: How often all was to be repeated.
+        protocol: Protocol of the run.
+        folds: Number of folds.
+        seeds: Number of seeds.
         seed: The first seed.
     """
 
@@ -42,8 +42,8 @@ class RequestedRun(BaseModel):
     seed: NonNegativeInt = 0
 
     @property
-    def told(self) -> Mapping[str, Any]:
-        """Everything the file says."""
+    def stored(self) -> dict[str, Any]:
+        """The full spec, as stored."""
         return self.model_dump(mode="json")
 
     @property
@@ -53,47 +53,58 @@ class RequestedRun(BaseModel):
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The names that records know the datasets by."""
+        """The names of the datasets in records."""
         return tuple(Path(entry).name.split(".")[0] or entry for entry in self.data)
 
-    def meant(self, record: Record) -> bool:
+    def includes(self, record: Record) -> bool:
         """Whether a record is of this run, and not of an earlier one in the same folder."""
         if (record.fold.protocol, record.fold.folds) != (self.protocol, self.folds):
             return False
-        told = self.told
-        if not self._deals_as(record):
+        spec = self._migrated()
+        if not _same_split_and_features(spec, record.settings):
             return False
         candidates = record.settings.get("candidates") or [{}]
-        fixed = {name: told[name] for name in _TRAINING if name in told}
-        options = dict(told.get("options") or {})
-        # What has no effect is not named as asked for.
+        training = {name: spec[name] for name in TrainingSettings.model_fields if name in spec}
+        options = dict(spec.get("options") or {})
+        # Records do not name options without effect as the spec does.
         idle = () if is_latent(record.fold.pool) else IDLE_IN_BASELINES
-        for name in (*(told.get("grid") or {}), *idle):
-            fixed.pop(name, None)
+        for name in (*(spec.get("grid") or {}), *idle):
+            training.pop(name, None)
             options.pop(name, None)
-        training = candidates[0].get("training")
-        # Before there was averaging, each epoch stood for itself; the best one goes without saying.
-        trained = {"averaging": 0.0, "keep": "best", **training} if training else {}
+        trained = candidates[0].get("training")
         network = recorded_network(candidates[0].get("network", {}))
-        return _agrees(trained, fixed) and _agrees(network, options)
+        return _agrees({**LEGACY_TRAINING, **trained} if trained else {}, training) and _agrees(
+            network, options
+        )
 
-    def is_like(self, other: "RequestedRun") -> bool:
-        """Whether two runs agree in what a record spells out, and a spec only names."""
-        return all(self.told.get(name) == other.told.get(name) for name in _NAMED)
+    def same_setup(self, other: "RequestedRun") -> bool:
+        """Whether two specs agree in options that records store in another form."""
+        mine, theirs = self.stored, other.stored
+        return all(mine.get(n) == theirs.get(n) for n in ("network", "encoding", "graphs"))
 
-    def _deals_as(self, record: Record) -> bool:
-        """Whether folds and features came about as they should, as far as both say so."""
-        told, found = self.told, record.settings
-        if "splits" in told and bool(told["splits"]) != bool(found.get("splits")):
-            return False
-        fixed = {} if found.get("splits") else {"validation": told.get("validation")}
-        if isinstance(told.get("encoding"), Mapping):
-            fixed["encoding"] = told["encoding"]
-        return _agrees(found, {name: value for name, value in fixed.items() if value is not None})
+    def _migrated(self) -> dict[str, Any]:
+        try:
+            return migrate_spec(self.stored, NetworkSettings, TrainingSettings)
+        except ValueError:  # of a later version
+            return self.stored
+
+
+def _same_split_and_features(spec: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    """Whether folds and node features agree with the spec, as far as both name them."""
+    if "splits" in spec and bool(spec["splits"]) != bool(settings.get("splits")):
+        return False
+    fixed = {} if settings.get("splits") else {"validation": spec.get("validation")}
+    if isinstance(spec.get("encoding"), Mapping):
+        fixed["encoding"] = spec["encoding"]
+    return _agrees(settings, {name: value for name, value in fixed.items() if value is not None})
+
+
+def _agrees(found: Mapping[str, Any], requested: Mapping[str, Any]) -> bool:
+    return all(found.get(name, value) == value for name, value in requested.items())
 
 
 def read_requested_run(folder: Path) -> RequestedRun | None:
-    """Return what the last run in a folder was asked for; None where nothing says so."""
+    """Return what the last run in a folder was requested to do; None without a ``spec.json``."""
     path = folder / SPEC
     try:
         return RequestedRun.model_validate_json(path.read_bytes())
@@ -102,14 +113,64 @@ def read_requested_run(folder: Path) -> RequestedRun | None:
     except OSError as error:
         raise ResultsError(f"cannot be read ({error.strerror})", source=path) from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
         raise ResultsError(
-            f"is not what a run was asked for ({where} {first['msg']}); "
+            f"invalid spec ({first_problem(error)}); "
             f"restore the file, or remove it to report on the records alone",
             source=path,
         ) from error
 
 
-def _agrees(found: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    return all(found.get(name, value) == value for name, value in told.items())
+@dataclass(frozen=True)
+class Source:
+    """One folder or file of results.
+
+    Attributes:
+        path: Its path, as given.
+        records: The records used from here; each fold is used from one source only.
+        finished: One record per fold that finished here, used or not.
+        requested: What the last run there was requested to do, if there is a ``spec.json``.
+        torn: Bytes of an interrupted last line, which is ignored.
+    """
+
+    path: Path
+    records: tuple[Record, ...]
+    finished: tuple[Record, ...]
+    requested: RequestedRun | None = None
+    torn: int = 0
+
+    def requests(self, record: Record, origin: "Source") -> bool:
+        """Whether a record of this or another source was requested here."""
+        if self.requested is None or not self.requested.includes(record):
+            return False
+        if origin is self or origin.requested is None or not origin.requested.includes(record):
+            return True
+        return self.requested.same_setup(origin.requested)
+
+
+def read_sources(paths: Sequence[Path]) -> tuple[Source, ...]:
+    """Read folders and files of results; a fold that is in several is used once."""
+    if not paths:
+        raise ResultsError("a report needs a folder of results, as lfds compare --out writes it")
+    readings = [read_records(path) for path in paths]
+    used = {id(r) for r in one_per_fold(r for one in readings for r in one.records).values()}
+    sources = tuple(
+        Source(
+            path,
+            tuple(record for record in reading.records if id(record) in used),
+            tuple(one_per_fold(reading.records).values()),
+            _requested_at(path),
+            len(reading.torn),
+        )
+        for path, reading in zip(paths, readings, strict=True)
+    )
+    if not any(source.records or source.requested for source in sources):
+        names = ", ".join(str(path) for path in paths)
+        raise ResultsError("no fold has finished yet; run lfds compare first", source=names)
+    return sources
+
+
+def _requested_at(path: Path) -> RequestedRun | None:
+    """A file belongs to the spec beside it only if it has the name of records in a folder."""
+    if path.is_dir():
+        return read_requested_run(path)
+    return read_requested_run(path.parent) if path.name.startswith(RECORDS) else None

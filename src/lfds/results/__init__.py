@@ -1,4 +1,4 @@
-"""What runs leave behind: records, and what may be said of them. Nothing here imports torch."""
+"""Records of runs and their statistics. Nothing here imports torch."""
 
 import importlib
 from typing import TYPE_CHECKING
@@ -40,7 +40,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    # scipy takes a second to import; whoever only asks for help does not wait for it.
+    # scipy takes a second to import; `lfds --help` does not need it.
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(

@@ -1,7 +1,7 @@
-r"""Poolings ranked over datasets, and how far apart ranks must be to count (Friedman, Nemenyi).
+r"""Mean ranks of poolings over datasets, and their critical difference (Friedman, Nemenyi).
 
-With :math:`k` poolings on :math:`N` datasets, two mean ranks differ significantly where they are
-at least the critical difference apart:
+With :math:`k` poolings on :math:`N` datasets, two mean ranks differ significantly if they are at
+least the critical difference apart:
 
 .. math::
     CD = \frac{q_\alpha}{\sqrt{2}} \sqrt{\frac{k (k + 1)}{6 N}},
@@ -27,10 +27,10 @@ class Ranking:
     Attributes:
         rule: How epochs were chosen.
         ranks: Mean rank of each pooling, best first.
-        critical_difference: How far apart two ranks must be to count.
-        friedman_p: How likely ranks at least as uneven are where all poolings are alike.
-        datasets: How many.
-        groups: Largest sets of neighbouring poolings that are not told apart.
+        critical_difference: Smallest significant difference of two mean ranks.
+        friedman_p: p value of Friedman's test.
+        datasets: Number of datasets.
+        groups: Largest sets of adjacent poolings that do not differ significantly.
     """
 
     rule: Rule
@@ -44,7 +44,7 @@ class Ranking:
 def rank(means: Mapping[str, Mapping[str, float]], rule: Rule, *, alpha: float = 0.05) -> Ranking:
     """Rank poolings by their mean accuracies, given as ``means[pool][dataset]``.
 
-    Equally good poolings share the mean of their places.
+    Tied poolings get the mean of their ranks.
     """
     pools = list(means)
     datasets = list(next(iter(means.values()), {}))
@@ -65,7 +65,7 @@ def rank(means: Mapping[str, Mapping[str, float]], rule: Rule, *, alpha: float =
 
 
 def critical_difference(pools: int, datasets: int, alpha: float = 0.05) -> float:
-    """Return how far apart the mean ranks of two poolings must be to count.
+    """Return the smallest significant difference of two mean ranks.
 
     >>> round(critical_difference(4, 14), 2)
     1.25
@@ -75,7 +75,7 @@ def critical_difference(pools: int, datasets: int, alpha: float = 0.05) -> float
 
 
 def _friedman(places: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
-    r"""Return the p value of Friedman's test, ties corrected.
+    r"""Return the p value of Friedman's test, corrected for ties.
 
     .. math::
         \chi^2 = \frac{N \sum_j (\bar r_j - \bar r)^2}

@@ -1,4 +1,4 @@
-"""One fold's result as it is written down: what was run, and what came of it."""
+"""The stored result of one fold: what was run, and the outcome."""
 
 import hashlib
 import json
@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
+from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY, check_version, version_of
 from lfds.config.training import Protocol
 
 FORMAT = 1
-"""Raised when records change their shape or their meaning; others are refused, never guessed."""
+"""Part of every key, so it never changes; what is added to records counts up ``SCHEMA_VERSION``."""
 
 Rule = Literal["fair", "last", "common-best", "fold-best"]
 
@@ -18,7 +19,7 @@ PROTOCOLS: Mapping[Protocol, tuple[Rule, ...]] = {
     "fair": ("fair",),
     "paper": ("last", "common-best", "fold-best"),
 }
-"""The rules by which each protocol's epochs are chosen."""
+"""The rules that apply to the records of each protocol."""
 
 RULES: Mapping[Rule, str] = {
     "fair": "epoch chosen on validation graphs, test graphs used once",
@@ -29,11 +30,11 @@ RULES: Mapping[Rule, str] = {
 
 
 def rule_in_words(rule: Rule, kept: Collection[str | None] = ()) -> str:
-    """Return what a rule does.
+    """Return a description of a rule.
 
     Args:
         rule: Its name.
-        kept: What the runs it was used on say of ``keep``; the best epoch, where they are silent.
+        kept: The values of the setting ``keep`` in the runs; None stands for ``best``.
     """
     if rule != "fair" or "last" not in kept:
         return RULES[rule]
@@ -41,7 +42,7 @@ def rule_in_words(rule: Rule, kept: Collection[str | None] = ()) -> str:
     return f"{chosen}the last epoch, test graphs used once"
 
 
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Accuracy = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class _Frozen(BaseModel):
@@ -52,12 +53,12 @@ class Fold(_Frozen):
     """Which fold of which run this is.
 
     Attributes:
-        dataset: The name of the dataset.
-        pool: The name of the pooling.
-        protocol: How the epoch is chosen, and who sees the test graphs.
-        folds: How many folds the data were dealt into.
-        fold: Which of them was tested, counted from 0.
-        seed: Root of all randomness, the dealing included.
+        dataset: Name of the dataset.
+        pool: Name of the pooling.
+        protocol: How the epoch is chosen, and how the test graphs are used.
+        folds: Number of folds that the dataset was split into.
+        fold: The fold that was tested, counted from 0.
+        seed: Random seed, of the split into folds too.
     """
 
     dataset: str
@@ -69,42 +70,42 @@ class Fold(_Frozen):
 
 
 class Curve(_Frozen):
-    """What was seen epoch by epoch; a list stays empty where the protocol does not look.
+    """Learning curves, one value per epoch; empty where the protocol does not compute them.
 
     Attributes:
         loss: Mean training loss.
-        train: Accuracy on the training graphs while they were trained on.
-        validation: Accuracy on the validation graphs, under ``fair``.
-        validation_loss: Mean cross-entropy of the validation graphs, under ``fair``.
-        test: Accuracy on the test graphs, under ``paper``.
+        train: Accuracy on the training graphs during training.
+        validation: Accuracy on the validation graphs; protocol ``fair`` only.
+        validation_loss: Mean cross-entropy of the validation graphs; ``fair`` only.
+        test: Accuracy on the test graphs; protocol ``paper`` only.
     """
 
     loss: tuple[float, ...] = ()
-    train: tuple[Share, ...] = ()
-    validation: tuple[Share, ...] = ()
+    train: tuple[Accuracy, ...] = ()
+    validation: tuple[Accuracy, ...] = ()
     validation_loss: tuple[float, ...] = ()
-    test: tuple[Share, ...] = ()
+    test: tuple[Accuracy, ...] = ()
 
 
 class Outcome(_Frozen):
-    """What a fold that ended well has to say.
+    """The result of a completed fold.
 
     Attributes:
-        curve: Epoch by epoch.
-        epoch: The epoch chosen on validation graphs, or the last one, counted from 0; only under
-            ``fair``.
-        accuracy: Its accuracy on the test graphs; only under ``fair``.
-        candidate: Which of the candidates was chosen, counted from 0.
-        parameters: Numbers the model learns.
-        tested: Graphs of the test part.
-        seconds: Time spent training, over all interruptions.
-        peak_memory: Bytes in use at most, beyond what the process held when the fold began (or was
-            gone on with); None where nobody measured.
+        curve: Learning curves.
+        epoch: The epoch chosen on validation graphs, or the last one, counted from 0; protocol
+            ``fair`` only.
+        accuracy: Test accuracy of that epoch; ``fair`` only.
+        candidate: Index of the candidate of the grid that was chosen.
+        parameters: Number of parameters of the model.
+        tested: Number of test graphs.
+        seconds: Training time, interruptions left out.
+        peak_memory: Peak memory in bytes, above what the process used when the fold was started (or
+            resumed); None if it was not measured.
     """
 
     curve: Curve
     epoch: NonNegativeInt | None = None
-    accuracy: Share | None = None
+    accuracy: Accuracy | None = None
     candidate: NonNegativeInt = 0
     parameters: NonNegativeInt
     tested: PositiveInt
@@ -113,11 +114,11 @@ class Outcome(_Frozen):
 
 
 class Failure(_Frozen):
-    """Why a fold did not end well.
+    """Why a fold failed.
 
     Attributes:
-        reason: One line for people.
-        traceback: Everything for those who look for the cause.
+        reason: The cause in one line.
+        traceback: The Python traceback.
     """
 
     reason: str
@@ -125,19 +126,21 @@ class Failure(_Frozen):
 
 
 class Record(_Frozen):
-    """One line of a file of results.
+    """One line of a file of records.
 
     Attributes:
-        format: The version of this shape.
-        key: The hash of everything that decides the numbers.
+        format: Version of the keys, 1.
+        schema_version: Version of lfds' stored files that it was written with.
+        key: Hash of everything that determines the result.
         fold: Which fold of which run.
-        settings: Everything that decides the numbers, spelt out.
-        outcome: What came of it, if it ended well.
-        failure: What went wrong, if it did not.
-        versions: Of the programs that made it, by name; older records do not say.
+        settings: Everything else that determines the result.
+        outcome: The result, if the fold completed.
+        failure: The cause, if it failed.
+        versions: Versions of the packages it was run with; empty in older records.
     """
 
     format: int = FORMAT
+    schema_version: PositiveInt = SCHEMA_VERSION
     key: str
     fold: Fold
     settings: dict[str, Any]
@@ -145,8 +148,19 @@ class Record(_Frozen):
     failure: Failure | None = None
     versions: dict[str, str] = {}
 
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Return a record that was read from a file; without a schema version it is of version 1.
+
+        Raises:
+            ValueError: If it is invalid, or of a later version.
+        """
+        version = version_of(stored)
+        check_version(version)
+        return cls.model_validate({**stored, VERSION_KEY: version})
+
     @model_validator(mode="after")
-    def _one_end(self) -> Self:
+    def _outcome_or_failure(self) -> Self:
         if (self.outcome is None) == (self.failure is None):
             raise ValueError("needs either an outcome or a failure")
         if self.outcome is not None:
@@ -163,7 +177,7 @@ def _check_protocol(protocol: Protocol, outcome: Outcome) -> None:
 
 
 def key_of(fold: Fold, settings: Mapping[str, Any]) -> str:
-    """Return the name of a fold: the hash of everything that decides its numbers."""
+    """Return the key of a fold: the hash of everything that determines its result."""
     content = {"format": FORMAT, "fold": fold.model_dump(mode="json"), "settings": settings}
     written = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(written.encode()).hexdigest()[:24]

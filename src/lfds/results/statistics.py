@@ -1,4 +1,4 @@
-r"""What may be said of accuracies over folds: mean, spread, interval, and who beats whom.
+r"""Statistics of accuracies over folds: mean, spread, confidence interval, paired comparison.
 
 Folds share most of their training graphs, so that their accuracies are not independent and the
 usual standard error is too small. Following Nadeau and Bengio, the variance of the mean of
@@ -8,15 +8,14 @@ usual standard error is too small. Following Nadeau and Bengio, the variance of 
     \left( \frac{1}{J} + \frac{n_\text{test}}{n_\text{train}} \right) s^2,
     \qquad \frac{n_\text{test}}{n_\text{train}} = \frac{1}{\text{folds} - 1}.
 
-Where all :math:`J` differences of a comparison are equal, :math:`s = 0` says nothing of how far
-they might have strayed, and :math:`t` would be infinite and sure. All that is seen then is that
-every fold has the same sign, for which the sign test gives
+If all :math:`J` differences of a comparison are equal, :math:`s = 0` and :math:`t` would be
+infinite. The p value is then that of the sign test,
 
 .. math::
     p = 2 \cdot 2^{-J} = 2^{1 - J},
 
-and 1 where the difference is 0. Folds of several seeds test the same graphs again, so that
-:math:`J` counts the folds of one seed.
+or 1 if the difference is 0. Folds of several seeds test the same graphs again, so :math:`J` counts
+the folds of one seed.
 """
 
 from collections.abc import Sequence
@@ -39,12 +38,12 @@ class Summary:
 
     Attributes:
         rule: How epochs were chosen.
-        mean: Over all folds of all seeds.
-        std: The same folds' standard deviation.
+        mean: Mean over all folds of all seeds.
+        std: Standard deviation over the same folds.
         low: Lower end of the confidence interval of the mean.
         high: Upper end.
-        folds: How many of each seed.
-        seeds: How many.
+        folds: Number of folds per seed.
+        seeds: Number of seeds.
     """
 
     rule: Rule
@@ -55,18 +54,21 @@ class Summary:
     folds: int
     seeds: int
 
+    def __str__(self) -> str:
+        return f"{100 * self.mean:.1f} ± {100 * self.std:.1f}"
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far one pooling is ahead of another, fold by fold.
+    """The paired comparison of two poolings over folds.
 
     Attributes:
         rule: How epochs were chosen.
         difference: Mean of first minus second.
         low: Lower end of its confidence interval.
         high: Upper end.
-        t: The corrected statistic; infinite where all folds differ by the same.
-        p: How likely one at least as far from 0 is where there is no difference.
+        t: The corrected t statistic; infinite if the difference is the same on all folds.
+        p: Two-sided p value.
     """
 
     rule: Rule
@@ -78,9 +80,9 @@ class Comparison:
 
 
 def summarise(scores: Scores, rule: Rule, *, confidence: float = 0.95) -> Summary:
-    """Return mean, spread and interval of accuracies ``[seeds, folds]``.
+    """Return mean, standard deviation and confidence interval of accuracies ``[seeds, folds]``.
 
-    The interval ends where accuracies do, at 0 and 1.
+    The interval is clipped to 0 and 1.
     """
     seeds, folds = _checked(scores)
     mean, error = float(scores.mean()), _error_of_mean(scores)
@@ -106,7 +108,7 @@ def compare(first: Scores, second: Scores, rule: Rule, *, confidence: float = 0.
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return the p values corrected for being many (Holm), in the order given.
+    """Return p values corrected for multiple comparisons (Holm), in the order given.
 
     >>> holm([0.01, 0.04, 0.03])
     (0.03, 0.06, 0.06)
@@ -122,20 +124,20 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 def _checked(scores: Scores) -> tuple[int, int]:
     seeds, folds = scores.shape
     if folds < 2:
-        raise IncompleteRunError(f"a spread over folds needs at least 2 of them, not {folds}")
+        raise IncompleteRunError(f"statistics over folds need at least 2 of them, not {folds}")
     if not np.isfinite(scores).all():
-        raise IncompleteRunError("an accuracy is not a number, so that no mean can be given")
+        raise IncompleteRunError("an accuracy is not a number, so there is no mean")
     return seeds, folds
 
 
 def _sign_test(equal: Scores) -> float:
-    """Return the p value of differences that are all the same."""
+    """Return the p value of differences that are all equal."""
     return 1.0 if abs(equal.mean()) <= _ROUNDING else 2.0 ** (1 - equal.shape[1])
 
 
 def _error_of_mean(values: Scores) -> float:
     spread = float(values.std(ddof=1))
-    # Equal values leave rounding errors behind, which would pass for a tiny but sure spread.
+    # Rounding errors of equal values are no spread.
     if np.ptp(values) <= _ROUNDING:
         return 0.0
     return sqrt(1 / values.size + 1 / (values.shape[1] - 1)) * spread

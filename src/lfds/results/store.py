@@ -1,19 +1,20 @@
-"""Records on disk: JSON lines, only ever appended to, each there whole or not at all."""
+"""Records on disk: append-only JSON lines, each written completely or not at all."""
 
 import fcntl
 import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from lfds.results.errors import ResultsError
+from lfds.results.errors import ResultsError, first_problem
 from lfds.results.record import FORMAT, Record
 
 RECORDS = "records.jsonl"
@@ -23,66 +24,61 @@ TORN = "records.torn"
 
 @dataclass(frozen=True)
 class Reading:
-    """What a file of records holds.
+    """The content of a file of records.
 
     Attributes:
-        records: One for each sound line, in the order of writing.
-        whole: Bytes that belong to sound lines.
-        torn: What follows them: a line whose writing was interrupted. It counts for nothing.
+        records: One per complete line, in the order of writing.
+        size: Bytes of the complete lines.
+        torn: The bytes after them: a line whose writing was interrupted. It is ignored.
     """
 
     records: tuple[Record, ...]
-    whole: int
+    size: int
     torn: bytes
 
 
 def read_records(source: str | os.PathLike[str]) -> Reading:
-    """Read a folder of results, or a file of records; an interrupted last line is set apart.
+    """Read the records of a folder or file.
 
     Args:
-        source: A folder in which ``lfds compare`` wrote, or a file of the same lines, compressed
-            where its name ends in ``.gz``. In a folder ``records.jsonl.gz`` is read where there is
-            no ``records.jsonl``.
+        source: A folder that ``lfds compare`` wrote to, or a file of records, compressed if its
+            name ends in ``.gz``. A folder without ``records.jsonl`` is read from
+            ``records.jsonl.gz``.
     """
     path = Path(source)
     try:
-        path = _file_in(path) if path.is_dir() else path
+        if path.is_dir():
+            plain, packed = path / RECORDS, path / PACKED
+            path = packed if packed.exists() and not plain.exists() else plain
         content = path.read_bytes()
         return _parsed(gzip.decompress(content) if path.suffix == ".gz" else content, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ResultsError("is no sound gzip file; restore it", source=path) from error
+        raise ResultsError("invalid gzip file; restore it", source=path) from error
     except OSError as error:
         raise ResultsError(f"cannot be read ({error.strerror})", source=path) from error
 
 
-def _file_in(folder: Path) -> Path:
-    plain, packed = folder / RECORDS, folder / PACKED
-    return packed if packed.exists() and not plain.exists() else plain
-
-
 class RecordStore:
-    """A folder of results, open for adding to; one process at a time.
+    """A folder of results that one process at a time appends to.
 
-    Use :meth:`open`. Where a process was killed while writing, the torn line is moved to a file of
-    its own before anything is added.
+    Use :meth:`open`. If a process was killed while writing, the torn line is moved to
+    ``records.torn`` before anything is appended.
 
     Attributes:
-        folder: Where it is.
-        torn: Bytes of the interrupted line that was set aside on opening; 0 where none was.
+        folder: The folder.
+        torn: Bytes of the torn line that was moved on opening; 0 if there was none.
     """
 
     def __init__(self, folder: Path, descriptor: int, reading: Reading) -> None:
         self.folder = folder
         self.torn = len(reading.torn)
         self._descriptor = descriptor
-        self._records: dict[str, Record] = {}
-        for record in reading.records:
-            self._count(record)
+        self._records = one_per_fold(reading.records)
 
     @classmethod
     @contextmanager
     def open(cls, folder: str | os.PathLike[str]) -> Iterator["RecordStore"]:
-        """Open a folder, made if need be, and keep others from writing to it meanwhile."""
+        """Open a folder, create it if necessary, and lock it for other processes."""
         place = Path(folder)
         path = place / RECORDS
         try:
@@ -92,16 +88,16 @@ class RecordStore:
             raise ResultsError(f"cannot be written ({error.strerror})", source=path) from error
         try:
             _lock(descriptor, place)
-            yield cls(place, descriptor, _mended(descriptor, path))
+            yield cls(place, descriptor, _repaired(descriptor, path))
         finally:
             os.close(descriptor)
 
     def find(self, key: str) -> Record | None:
-        """Return the record that counts for a fold: the one that ended well, else the newest."""
+        """Return the record of a fold: the one that completed, else the latest failure."""
         return self._records.get(key)
 
     def add(self, record: Record) -> None:
-        """Write a record in one piece and wait until the disk has it."""
+        """Append a record and wait until it is on disk."""
         line = record.model_dump_json().encode() + b"\n"
         end = os.fstat(self._descriptor).st_size
         try:
@@ -109,18 +105,27 @@ class RecordStore:
                 raise OSError(28, "No space left on device")
             os.fsync(self._descriptor)
         except OSError as error:
-            # What was written of the line is taken back: the file stays sound.
+            # Remove the part of the line that was written: the file stays valid.
             os.ftruncate(self._descriptor, end)
             raise ResultsError(
-                f"cannot be written ({error.strerror}); the same command goes on from here",
+                f"cannot be written ({error.strerror}); run the same command again to resume",
                 source=self.folder / RECORDS,
             ) from error
-        self._count(record)
+        _keep(self._records, record)
 
-    def _count(self, record: Record) -> None:
-        known = self._records.get(record.key)
-        if known is None or known.outcome is None:
-            self._records[record.key] = record
+
+def one_per_fold(records: Iterable[Record]) -> dict[str, Record]:
+    """Return one record per fold by key: the first that completed, else the latest failure."""
+    kept: dict[str, Record] = {}
+    for record in records:
+        _keep(kept, record)
+    return kept
+
+
+def _keep(kept: dict[str, Record], record: Record) -> None:
+    earlier = kept.get(record.key)
+    if earlier is None or earlier.outcome is None:
+        kept[record.key] = record
 
 
 def _lock(descriptor: int, folder: Path) -> None:
@@ -133,34 +138,34 @@ def _lock(descriptor: int, folder: Path) -> None:
         ) from error
 
 
-def _mended(descriptor: int, path: Path) -> Reading:
-    """Read the file; where its last line is torn, keep that elsewhere and cut it off."""
+def _repaired(descriptor: int, path: Path) -> Reading:
+    """Read the file; move a torn last line to a file of its own."""
     reading = _parsed(path.read_bytes(), path)
     if reading.torn:
-        with (path.parent / TORN).open("ab") as aside:
-            aside.write(reading.torn.rstrip(b"\n") + b"\n")
-            aside.flush()
-            os.fsync(aside.fileno())
-        os.ftruncate(descriptor, reading.whole)
+        with (path.parent / TORN).open("ab") as file:
+            file.write(reading.torn.rstrip(b"\n") + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.ftruncate(descriptor, reading.size)
         os.fsync(descriptor)
     return reading
 
 
 def _parsed(content: bytes, path: Path) -> Reading:
     records = []
-    whole = 0
+    size = 0
     lines = BytesIO(content).readlines()
     for number, line in enumerate(lines, start=1):
         entry = _json(line)
         if entry is None and number == len(lines):
             break
         records.append(_record(entry, path, number))
-        whole += len(line)
-    return Reading(tuple(records), whole, content[whole:])
+        size += len(line)
+    return Reading(tuple(records), size, content[size:])
 
 
-def _json(line: bytes) -> object:
-    """Return what a line says, or None for a line that was not written to its end."""
+def _json(line: bytes) -> Any:
+    """Return the content of a line, or None for a line that was not written completely."""
     if not line.endswith(b"\n"):
         return None
     try:
@@ -169,23 +174,18 @@ def _json(line: bytes) -> object:
         return None
 
 
-def _record(entry: object, path: Path, number: int) -> Record:
-    version = entry.get("format") if isinstance(entry, dict) else None
-    if isinstance(version, int) and version != FORMAT:
-        raise ResultsError(
-            f"is of format {version}, and this lfds reads format {FORMAT}; "
-            f"choose another folder, or use the lfds that wrote it",
-            source=path,
-            line=number,
-        )
+def _record(entry: Any, path: Path, number: int) -> Record:
     try:
-        return Record.model_validate(entry)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        if not isinstance(entry, dict):
+            raise ValueError("not a JSON object")
+        version = entry.get("format", FORMAT)
+        if version != FORMAT:
+            raise ValueError(f"it has format {version!r}, and this lfds reads format {FORMAT}")
+        return Record.from_stored(entry)
+    except ValueError as error:
+        problem = first_problem(error) if isinstance(error, ValidationError) else error
         raise ResultsError(
-            f"is no record of a fold ({where} {first['msg']}); "
-            f"restore the file or choose another folder",
+            f"invalid record ({problem}); restore the file or choose another folder",
             source=path,
             line=number,
         ) from error

@@ -1,4 +1,4 @@
-"""The table of a run: poolings against datasets, one rule, and what is missing said plainly."""
+"""The results table of a run by one rule: a row per pooling, a column per dataset."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ class Cell:
     """One pooling on one dataset.
 
     Attributes:
-        summary: Its accuracy, or None where a fold is missing or failed.
-        done: Folds that ended well.
-        failed: Folds that did not.
-        wanted: Folds there should be.
+        summary: Its accuracy; None if a fold is missing or failed.
+        done: Number of completed folds.
+        failed: Number of failed folds.
+        wanted: Number of folds of the run.
     """
 
     summary: Summary | None
@@ -27,7 +27,7 @@ class Cell:
 
     def __str__(self) -> str:
         if self.summary is not None:
-            return f"{100 * self.summary.mean:.1f} ± {100 * self.summary.std:.1f}"
+            return str(self.summary)
         if self.failed:
             return f"{self.failed} of {self.wanted} folds failed"
         return f"{self.done} of {self.wanted} folds done"
@@ -49,13 +49,8 @@ class Table:
     datasets: tuple[str, ...]
     cells: dict[tuple[str, str], Cell]
 
-    @property
-    def complete(self) -> bool:
-        """Whether every cell has a mean."""
-        return all(cell.summary is not None for cell in self.cells.values())
-
     def means(self) -> dict[str, dict[str, float]]:
-        """Return the means by pooling and dataset, where there are any."""
+        """Return the mean accuracies as ``means[pool][dataset]``, of complete cells."""
         return {
             pool: {
                 dataset: summary.mean
@@ -75,7 +70,7 @@ def table_of(
     folds: int,
     seeds: Sequence[int],
 ) -> Table:
-    """Lay out the records of one run; whose folds are not all there gets no mean."""
+    """Arrange the records of one run by pooling and dataset; incomplete cells have no mean."""
     by_cell: dict[tuple[str, str], list[Record]] = {
         (pool, dataset): [] for pool in pools for dataset in datasets
     }

@@ -1,30 +1,32 @@
-"""Laws that a pooling must keep, as assertions for anyone's tests.
+"""Properties that a pooling must have, as assertions for anyone's tests.
 
-The general ones take any pooling with the call of a PyG ``Aggregation``,
-``pool(x, index, dim_size=num_graphs)``; the last two are about :class:`lfds.LFDSPool`.
+Most take any pooling that is called like a PyG ``Aggregation``,
+``pool(x, index, dim_size=num_graphs)``; :func:`assert_equivariant` and
+:func:`assert_matches_reference` are about :class:`lfds.LFDSPool`.
 """
 
 from lfds.testing.invariants import (
-    assert_company_free,
+    assert_batch_independent,
     assert_empty_graph_finite,
-    assert_gradients_right,
-    assert_isolated,
-    assert_order_free,
-    assert_precise,
-    assert_state_round_trip,
+    assert_equivariant,
+    assert_float32_accurate,
+    assert_gradients_correct,
+    assert_no_cross_graph_gradient,
+    assert_permutation_invariant,
+    assert_state_dict_round_trip,
 )
-from lfds.testing.reference import assert_agrees_with_reference, reference_pool
-from lfds.testing.symmetry import assert_symmetric
+from lfds.testing.reference import assert_matches_reference, reference_pool, reference_slots
 
 __all__ = [
-    "assert_agrees_with_reference",
-    "assert_company_free",
+    "assert_batch_independent",
     "assert_empty_graph_finite",
-    "assert_gradients_right",
-    "assert_isolated",
-    "assert_order_free",
-    "assert_precise",
-    "assert_state_round_trip",
-    "assert_symmetric",
+    "assert_equivariant",
+    "assert_float32_accurate",
+    "assert_gradients_correct",
+    "assert_matches_reference",
+    "assert_no_cross_graph_gradient",
+    "assert_permutation_invariant",
+    "assert_state_dict_round_trip",
     "reference_pool",
+    "reference_slots",
 ]

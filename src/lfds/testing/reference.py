@@ -1,79 +1,79 @@
-"""The method once more, written as its equations: slow, and right at a glance."""
+"""The method once more, as its equations, node by node and slot by slot: slow, and easy to check.
 
-from collections.abc import Callable, Sequence
+Nothing here calls the code of :mod:`lfds.nn`; only parameters are read from it. A new structure
+adds one function, registered with :func:`reference_layer`.
+"""
+
+from collections import abc
+from functools import singledispatch
 
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from lfds.nn import (
-    Array,
-    FixedAnchors,
-    GeneratedAnchors,
-    Image,
-    LatentGraph,
-    LearnedGraph,
-    LearnedSpectrum,
-    LFDSPool,
-    Loop,
-    MixtureAnchors,
-)
-from lfds.nn import Sequence as Path
+from lfds.nn import Anchors, FixedAnchors, GeneratedAnchors, LFDSPool, MixtureAnchors, Structure
 from lfds.nn.spatial import SpatialLayer
-from lfds.nn.structures.array import ArrayLayer
-from lfds.nn.structures.image import ImageLayer
-from lfds.nn.structures.spectrum import SpectralLayer
-from lfds.testing.trial import after, collate, graphs_for, ready
+from lfds.nn.structures.array import Array, ArrayLayer
+from lfds.nn.structures.graph import LatentGraph, Loop, Sequence
+from lfds.nn.structures.image import Image, ImageLayer
+from lfds.nn.structures.learned import LearnedGraph
+from lfds.nn.structures.spectrum import LearnedSpectrum, SpectralLayer
+from lfds.testing.invariants import collate, graphs_or_random, perturbed_copy, prefix
 
 
-def assert_agrees_with_reference(
-    pool: LFDSPool, graphs: Sequence[Tensor] | None = None, *, seed: int = 0
+def assert_matches_reference(
+    pool: LFDSPool, graphs: abc.Sequence[Tensor] | None = None, *, seed: int = 0
 ) -> None:
-    """The pooling must give what its equations give, node by node and slot by slot."""
+    """Assert that the pooling computes what its equations say (:func:`reference_pool`)."""
     if not isinstance(pool, LFDSPool):
-        raise TypeError(f"only an LFDSPool has this reference, got {type(pool).__name__}")
-    for part, known in ((pool.structure, LAYER_OF), (pool.anchors, ANCHORS_OF)):
-        if type(part) not in known:
-            raise TypeError(f"there is no slow reference of {type(part).__name__}")
-    graphs = graphs_for(pool, graphs, None, seed)
-    trial = ready(pool, pool.in_channels)
+        raise TypeError(f"only an LFDSPool has a slow reference, got {type(pool).__name__}")
+    graphs = graphs_or_random(pool, graphs, None, seed)
+    trial = perturbed_copy(pool, pool.in_channels)
     assert isinstance(trial, LFDSPool)
-    actual = trial(*collate(graphs), dim_size=len(graphs))
     expected = torch.stack([reference_pool(trial, graph) for graph in graphs])
-    assert_close(actual, expected, msg=after("not what the equations say"))
+    actual = trial(*collate(graphs), dim_size=len(graphs))
+    assert_close(actual, expected, msg=prefix("the vectors differ from the slow reference"))
 
 
 @torch.no_grad()
 def reference_pool(pool: LFDSPool, x: Tensor) -> Tensor:
-    """The vector of one graph in evaluation mode, from its nodes [nodes, channels]."""
-    if pool.input_map is not None:
-        x = (
-            torch.stack([pool.input_map.weight @ node for node in x])
-            if len(x)
-            else x.new_zeros(0, pool.hidden_channels)
+    """Return the vector of one graph in evaluation mode, from its nodes [nodes, in_channels]."""
+    if pool.latent is not None:
+        raise TypeError(
+            "a network of your own (latent=) has no slow reference; "
+            "run it on reference_slots(pool, x)"
         )
+    slots = reference_slots(pool, x)
+    vectors = []
+    for depth, layer in enumerate(pool.layers):
+        slots = reference_layer(pool.structure, layer, slots)
+        vectors.append(slots.amax(dim=0))
+        if pool.readout == "max+mean":
+            vectors.append(slots.sum(dim=0) / len(slots))
+        if pool.readout == "max+weighted":
+            vectors.append((pool.weights[depth].weights * slots).sum(dim=0))
+    return torch.cat(vectors)
+
+
+@torch.no_grad()
+def reference_slots(pool: LFDSPool, x: Tensor) -> Tensor:
+    """Return the slots [slots, hidden_channels] of one graph before the first latent layer."""
+    if pool.input_map is not None:
+        rows = [pool.input_map.weight @ node for node in x]
+        x = torch.stack(rows) if rows else x.new_zeros(0, pool.hidden_channels)
     if pool.node_norm is not None:
         norm = pool.node_norm.norm
         assert norm.running_mean is not None
         assert norm.running_var is not None
         x = (x - norm.running_mean) / torch.sqrt(norm.running_var + norm.eps)
     x_max = x.amax(dim=0) if len(x) else torch.zeros_like(x.sum(dim=0))
-    anchors = ANCHORS_OF[type(pool.anchors)](pool.anchors, x_max)
-    slots, mass = _distribute(x, anchors, pool.reduction)
+    slots, mass = _distribute(x, reference_anchors(pool.anchors, x_max), pool.reduction)
     if pool.counts is not None:
         slots = slots + torch.outer(torch.log(1 + mass), pool.counts.direction)
     if pool.blend is not None:
         own, largest = pool.blend.logarithms.exp()
         slots = torch.stack([own * slot + largest * x_max for slot in slots])
-    vectors = []
-    for place, layer in enumerate(pool.layers):
-        slots = LAYER_OF[type(pool.structure)](slots, layer, pool.structure)
-        vectors.append(slots.amax(dim=0))
-        if pool.readout == "max+mean":
-            vectors.append(slots.sum(dim=0) / len(slots))
-        if pool.readout == "max+weighted":
-            vectors.append((pool.weights[place].weights * slots).sum(dim=0))
-    return torch.cat(vectors)
+    return slots
 
 
 def _distribute(x: Tensor, anchors: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
@@ -90,14 +90,23 @@ def _distribute(x: Tensor, anchors: Tensor, reduction: str) -> tuple[Tensor, Ten
     return slots / (len(x) if reduction == "mean" else mass[:, None]), mass
 
 
+@singledispatch
+def reference_anchors(anchors: Anchors, x_max: Tensor) -> Tensor:
+    """Return the anchors [slots, channels] of a graph with the largest values ``x_max``."""
+    raise TypeError(f"there is no slow reference of {type(anchors).__name__}")
+
+
+@reference_anchors.register
 def _fixed(anchors: FixedAnchors, x_max: Tensor) -> Tensor:
     return anchors.matrix
 
 
+@reference_anchors.register
 def _generated(anchors: GeneratedAnchors, x_max: Tensor) -> Tensor:
     return _perceptron(anchors, x_max).view(anchors.num_slots, anchors.channels)
 
 
+@reference_anchors.register
 def _mixture(anchors: MixtureAnchors, x_max: Tensor) -> Tensor:
     weights = torch.exp(_perceptron(anchors, x_max))
     weights = weights / weights.sum()
@@ -112,80 +121,65 @@ def _perceptron(anchors: GeneratedAnchors | MixtureAnchors, x_max: Tensor) -> Te
     return anchors.output.weight @ hidden + anchors.output.bias
 
 
-ANCHORS_OF: dict[type, Callable[..., Tensor]] = {
-    FixedAnchors: _fixed,
-    GeneratedAnchors: _generated,
-    MixtureAnchors: _mixture,
-}
+@singledispatch
+def reference_layer(structure: Structure, layer: nn.Module, slots: Tensor) -> Tensor:
+    """Return the slots [slots, channels] of one graph after a latent layer.
+
+    The reference of another structure is a function of the same arguments, registered by the type
+    of the first: ``@reference_layer.register``.
+    """
+    raise TypeError(
+        f"there is no slow reference of {type(structure).__name__}; "
+        "add one with lfds.testing.reference.reference_layer.register"
+    )
 
 
-def _f(values: Tensor, norm: nn.BatchNorm1d, channels: slice) -> Tensor:
-    """ReLU, then batch norm with the running statistics."""
-    mean, variance = norm.running_mean, norm.running_var
-    assert mean is not None
-    assert variance is not None
-    standard = (values.clamp(min=0) - mean[channels]) / torch.sqrt(variance[channels] + norm.eps)
-    return standard * norm.weight[channels] + norm.bias[channels]
-
-
-def _spatial(slots: Tensor, layer: SpatialLayer, adjacency: Tensor) -> Tensor:
-    width = slots.shape[1]
-    own, others = slice(0, width), slice(width, 2 * width)
-    phi_1, phi_2 = layer.transforms.weight[own].T, layer.transforms.weight[others].T
-    sent = _f(slots @ phi_2, layer.activation.norm, others)
-    result = _f(slots @ phi_1, layer.activation.norm, own)
-    for slot in range(len(slots)):
-        for neighbour in range(len(slots)):
-            result[slot] += adjacency[slot, neighbour] * sent[neighbour]
-    return result
-
-
-def _on_path(slots: Tensor, layer: SpatialLayer, structure: Path) -> Tensor:
+@reference_layer.register
+def _sequence(structure: Sequence, layer: SpatialLayer, slots: Tensor) -> Tensor:
     adjacency = torch.zeros(len(slots), len(slots), dtype=slots.dtype)
     for slot in range(len(slots) - 1):
         adjacency[slot, slot + 1] = adjacency[slot + 1, slot] = 1
-    return _spatial(slots, layer, adjacency)
+    return reference_spatial_layer(layer, slots, adjacency)
 
 
-def _on_loop(slots: Tensor, layer: SpatialLayer, structure: Loop) -> Tensor:
+@reference_layer.register
+def _loop(structure: Loop, layer: SpatialLayer, slots: Tensor) -> Tensor:
     adjacency = torch.zeros(len(slots), len(slots), dtype=slots.dtype)
     for slot in range(len(slots)):
         following = (slot + 1) % len(slots)
         adjacency[slot, following] = adjacency[following, slot] = 1
-    return _spatial(slots, layer, adjacency)
+    return reference_spatial_layer(layer, slots, adjacency)
 
 
-def _on_graph(slots: Tensor, layer: SpatialLayer, structure: LatentGraph) -> Tensor:
-    return _spatial(slots, layer, _by_degree(structure.matrix, structure.normalized))
+@reference_layer.register
+def _latent_graph(structure: LatentGraph, layer: SpatialLayer, slots: Tensor) -> Tensor:
+    return reference_spatial_layer(layer, slots, _by_degree(structure.matrix, structure.normalized))
 
 
-def _on_learned_graph(slots: Tensor, layer: SpatialLayer, structure: LearnedGraph) -> Tensor:
+@reference_layer.register
+def _learned_graph(structure: LearnedGraph, layer: SpatialLayer, slots: Tensor) -> Tensor:
     adjacency = torch.zeros_like(structure.logits)
     for slot in range(len(slots)):
         for other in range(len(slots)):
             if slot != other:
                 logit = structure.logits[slot, other] + structure.logits[other, slot]
                 adjacency[slot, other] = 1 / (1 + torch.exp(-logit))
-    return _spatial(slots, layer, _by_degree(adjacency, structure.normalized))
+    return reference_spatial_layer(layer, slots, _by_degree(adjacency, structure.normalized))
 
 
-def _by_degree(adjacency: Tensor, normalized: bool) -> Tensor:
-    if not normalized:
-        return adjacency
-    return torch.stack([row / row.sum() if row.sum() > 0 else row for row in adjacency])
-
-
-def _on_spectrum(slots: Tensor, layer: SpectralLayer, structure: LearnedSpectrum) -> Tensor:
+@reference_layer.register
+def _learned_spectrum(structure: LearnedSpectrum, layer: SpectralLayer, slots: Tensor) -> Tensor:
     width = slots.shape[1]
     own, mixed = slice(0, width), slice(width, 2 * width)
     phi_1, phi_2 = layer.transforms.weight[own].T, layer.transforms.weight[mixed].T
     basis = structure.basis
     filtered = basis @ torch.diag(layer.response) @ basis.T @ slots @ phi_2
     norm = layer.activation.norm
-    return _f(filtered, norm, mixed) + _f(slots @ phi_1, norm, own)
+    return _activated(filtered, norm, mixed) + _activated(slots @ phi_1, norm, own)
 
 
-def _on_array(slots: Tensor, layer: ArrayLayer, structure: Array) -> Tensor:
+@reference_layer.register
+def _array(structure: Array, layer: ArrayLayer, slots: Tensor) -> Tensor:
     kernel = layer.convolution.weight  # [out, in, place]
     assert layer.convolution.bias is not None
     result = layer.convolution.bias.repeat(len(slots), 1)
@@ -194,10 +188,11 @@ def _on_array(slots: Tensor, layer: ArrayLayer, structure: Array) -> Tensor:
             seen = slot + place - kernel.shape[2] // 2
             if 0 <= seen < len(slots):
                 result[slot] += kernel[:, :, place] @ slots[seen]
-    return _f(result, layer.activation.norm, slice(None))
+    return _activated(result, layer.activation.norm)
 
 
-def _on_image(slots: Tensor, layer: ImageLayer, structure: Image) -> Tensor:
+@reference_layer.register
+def _image(structure: Image, layer: ImageLayer, slots: Tensor) -> Tensor:
     kernel = layer.convolution.weight  # [out, in, row, column]
     middle = kernel.shape[2] // 2
     pixels = slots.view(structure.height, structure.width, -1)
@@ -210,15 +205,32 @@ def _on_image(slots: Tensor, layer: ImageLayer, structure: Image) -> Tensor:
                     seen = (row + i - middle, column + j - middle)
                     if 0 <= seen[0] < structure.height and 0 <= seen[1] < structure.width:
                         result[row, column] += kernel[:, :, i, j] @ pixels[seen]
-    return _f(result.flatten(0, 1), layer.activation.norm, slice(None))
+    return _activated(result.flatten(0, 1), layer.activation.norm)
 
 
-LAYER_OF: dict[type, Callable[..., Tensor]] = {
-    Image: _on_image,
-    Array: _on_array,
-    Path: _on_path,
-    Loop: _on_loop,
-    LatentGraph: _on_graph,
-    LearnedGraph: _on_learned_graph,
-    LearnedSpectrum: _on_spectrum,
-}
+def reference_spatial_layer(layer: SpatialLayer, x: Tensor, adjacency: Tensor) -> Tensor:
+    """Return the rows after a spatial layer; ``adjacency[i, j]`` weighs what j sends to i."""
+    width = layer.transforms.weight.shape[0] // 2
+    own, others = slice(0, width), slice(width, 2 * width)
+    phi_1, phi_2 = layer.transforms.weight[own].T, layer.transforms.weight[others].T
+    sent = _activated(x @ phi_2, layer.activation.norm, others)
+    result = _activated(x @ phi_1, layer.activation.norm, own)
+    for row in range(len(x)):
+        for neighbour in range(len(x)):
+            result[row] += adjacency[row, neighbour] * sent[neighbour]
+    return result
+
+
+def _activated(values: Tensor, norm: nn.BatchNorm1d, channels: slice = slice(None)) -> Tensor:
+    """ReLU, then batch normalization by the running statistics."""
+    mean, variance = norm.running_mean, norm.running_var
+    assert mean is not None
+    assert variance is not None
+    standard = (values.clamp(min=0) - mean[channels]) / torch.sqrt(variance[channels] + norm.eps)
+    return standard * norm.weight[channels] + norm.bias[channels]
+
+
+def _by_degree(adjacency: Tensor, normalized: bool) -> Tensor:
+    if not normalized:
+        return adjacency
+    return torch.stack([row / row.sum() if row.sum() > 0 else row for row in adjacency])

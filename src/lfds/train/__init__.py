@@ -1,1 +1,1 @@
-"""Fitting one network: epochs, objective, averaging, checkpoints."""
+"""Training one network: epochs, objective, weight averaging, checkpoints."""

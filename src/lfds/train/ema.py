@@ -1,4 +1,4 @@
-"""A moving mean of the weights over the epochs, which is judged and kept in their place."""
+"""Exponential moving average (EMA) of the weights over the epochs."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -10,48 +10,49 @@ from lfds.nn import GraphNetwork
 
 
 @final
-class Averaged:
-    r"""A moving mean of a model's weights over the epochs, as a model of its own.
+class EMA:
+    r"""Exponential moving average of a model's weights over the epochs, as a model of its own.
 
     .. math::
         \mathbf{a}_t = \mathbf{a}_{t-1} + r_t (\mathbf{w}_t - \mathbf{a}_{t-1}), \qquad
         r_t = \max(1 - \rho, 1 / t)
 
-    It is the plain mean at first, so that the first epoch does not weigh more than others.
+    The first epochs are averaged with equal weights, so that the very first does not dominate.
 
-    Single epochs jump about by more than their differences mean: on a hundred validation graphs the
-    best of them is chosen for its luck. The mean does not jump. Its batch norms have to be told the
-    statistics that go with it (:mod:`lfds.train.batchnorm`).
+    The validation score of single epochs is noisy: the best of many epochs on a hundred graphs is
+    best by chance. That of the average varies less. Its batch-norm statistics have to be
+    recalibrated (:mod:`lfds.train.batchnorm`).
 
     Args:
         model: The model that is trained.
-        kept: How much is kept of the mean so far, :math:`\rho`; with 0 the mean is the model.
+        decay: How much of the average is kept in each epoch, :math:`\rho`; with 0 the average is
+            the model itself.
     """
 
-    def __init__(self, model: GraphNetwork, kept: float) -> None:
-        self._trained, self._kept = model, kept
-        self.model = deepcopy(model).requires_grad_(False) if kept else model
-        self._taken = 0
+    def __init__(self, model: GraphNetwork, decay: float) -> None:
+        self._trained, self._decay = model, decay
+        self.model = deepcopy(model).requires_grad_(False) if decay else model
+        self._updates = 0
 
-    def take_in(self) -> None:
-        """Move towards the weights that the model has now; the first time, take them over."""
+    def update(self) -> None:
+        """Move the average towards the present weights; the first time, copy them."""
         if self.model is self._trained:
             return
-        self._taken += 1
-        pace = max(1 - self._kept, 1 / self._taken)
-        mean, now = self.model.state_dict(), self._trained.state_dict()
-        for name, value in now.items():
+        self._updates += 1
+        rate = max(1 - self._decay, 1 / self._updates)
+        average = self.model.state_dict()
+        for name, value in self._trained.state_dict().items():
             if value.is_floating_point():
-                mean[name].lerp_(value, pace)
-            else:  # the number of batches seen has no mean
-                mean[name].copy_(value)
+                average[name].lerp_(value, rate)
+            else:  # the number of batches seen has no average
+                average[name].copy_(value)
 
-    def state(self) -> dict[str, Tensor]:
-        """The mean so far; nothing before the first epoch, or where the mean is the model."""
-        return self.model.state_dict() if self._taken else {}
+    def state_dict(self) -> dict[str, Tensor]:
+        """Return the averaged weights; empty before the first update or without averaging."""
+        return self.model.state_dict() if self._updates else {}
 
-    def restore(self, state: Mapping[str, Tensor], epochs: int) -> None:
-        """Go on from what :meth:`state` was after so many epochs."""
+    def load_state_dict(self, state: Mapping[str, Tensor], updates: int) -> None:
+        """Continue from what :meth:`state_dict` returned after so many updates."""
         if state:
             self.model.load_state_dict(state)
-            self._taken = epochs
+            self._updates = updates

@@ -1,4 +1,4 @@
-"""One pass over graphs: to learn from them, or to judge by them."""
+"""One pass over graphs, to train on them or to evaluate."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,9 +20,9 @@ def train_pass(
     optimizer: torch.optim.Optimizer,
     objective: Objective,
 ) -> tuple[float, float]:
-    """Take one step for each batch; return the mean loss and the mean score on the way."""
+    """Take one step for each batch; return the mean loss and the mean score while training."""
     model.train()
-    total, good, count = 0.0, 0.0, 0
+    loss_sum, score_sum, count = 0.0, 0.0, 0
     for batch in parts:
         outputs = outputs_of(model, batch)
         loss = objective.loss(outputs, batch.y) + model.penalty()
@@ -32,10 +32,10 @@ def train_pass(
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        total += value * len(batch)
-        good += objective.total_score(outputs.detach(), batch.y)
+        loss_sum += value * len(batch)
+        score_sum += objective.total_score(outputs.detach(), batch.y)
         count += len(batch)
-    return total / count, good / count
+    return loss_sum / count, score_sum / count
 
 
 def evaluate(
@@ -43,24 +43,24 @@ def evaluate(
 ) -> tuple[float, float]:
     """Return mean score and mean loss on some graphs: accuracy and cross-entropy by default."""
     model.eval()
-    judge: Objective = Classify() if objective is None else objective
-    good, loss = 0.0, 0.0
+    objective = Classify() if objective is None else objective
+    score, loss = 0.0, 0.0
     with torch.no_grad():
         for batch in batches(graphs, torch.arange(len(graphs)), batch_size):
             outputs = outputs_of(model, batch)
-            good += judge.total_score(outputs, batch.y)
-            loss += judge.total_loss(outputs, batch.y)
-    # Records hold numbers only: a model that sees infinities loses against every other.
+            score += objective.total_score(outputs, batch.y)
+            loss += objective.total_loss(outputs, batch.y)
+    # Records hold finite numbers only; an infinite loss stays the worst of all.
     worst = torch.finfo(torch.float32).max
     mean = loss / len(graphs)
-    return good / len(graphs), mean if mean < worst else worst
+    return score / len(graphs), mean if mean < worst else worst
 
 
 def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
-    """Assemble batches of nearly equal size, none larger than asked for.
+    """Yield batches of nearly equal size, none larger than ``batch_size``.
 
-    Batch norm cannot learn from a single graph: where one would be left over, batches are fewer
-    and one larger.
+    Batch normalization cannot train on a single graph: where one would be left over, there is one
+    batch fewer, and batches may exceed ``batch_size`` by one.
     """
     count = -(-len(rows) // batch_size)
     if len(rows) < 2 * count:
@@ -70,7 +70,7 @@ def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
 
 
 def outputs_of(model: GraphNetwork, batch: Batch) -> Tensor:
-    """Return what the model makes of a batch, ``[graphs, outputs]``."""
+    """Return the outputs of a model for a batch, ``[graphs, out_channels]``."""
     edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
     try:
         outputs: Any = model(batch.x, batch.ptr, edges)

@@ -1,4 +1,4 @@
-"""The exception for a training that broke down."""
+"""The exception for training that diverged."""
 
 
 class DivergedError(ArithmeticError):

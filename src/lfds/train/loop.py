@@ -1,22 +1,24 @@
-"""One model fitted on one part of the data, watched on another, the same bits every time."""
+"""The training loop: one model, trained on some graphs and validated on others, reproducibly."""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import final
+from dataclasses import field
+from typing import Annotated, final
 
 import torch
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from lfds.config.training import TrainingSettings
 from lfds.data.graphset import GraphSet
 from lfds.nn import GraphNetwork
 from lfds.seeds import seed_for
-from lfds.train.batchnorm import FEWEST, measure_norms, measured_rows
-from lfds.train.ema import Averaged
+from lfds.train.batchnorm import MIN_GRAPHS, calibration_rows, recalibrate
+from lfds.train.ema import EMA
 from lfds.train.epoch import batches, evaluate, train_pass
 from lfds.train.errors import DivergedError
-from lfds.train.memory_limit import room_told
+from lfds.train.memory_limit import memory_errors_explained
 from lfds.train.objective import Classify, Objective
 from lfds.train.schedule import learning_rate
 
@@ -24,65 +26,73 @@ Weights = dict[str, Tensor]
 Scope = tuple[str | int, ...]
 
 
-@dataclass
+@dataclass(
+    config=ConfigDict(
+        extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True
+    )
+)
 class Progress:
-    """What is known after some epochs, beside the weights.
+    """The history of a training, epoch by epoch.
+
+    Checkpoints and model cards store it; there, ``validation`` is called ``watched``.
 
     Attributes:
-        loss: Mean training loss of each epoch.
-        train: Score of the training graphs while they were trained on; accuracy for classes.
-        watched: Score of the watched graphs after each epoch.
-        watched_loss: Their mean loss.
+        loss: Mean training loss.
+        train: Score on the training graphs while training; accuracy for classes.
+        validation: Score on the validation graphs after the epoch.
+        validation_loss: Mean loss on the validation graphs after the epoch.
         best: The epoch whose weights are kept, counted from 0; -1 before the first.
         seconds: Time spent so far.
     """
 
     loss: list[float] = field(default_factory=list)
     train: list[float] = field(default_factory=list)
-    watched: list[float] = field(default_factory=list)
-    watched_loss: list[float] = field(default_factory=list)
+    validation: Annotated[list[float], Field(alias="watched")] = field(default_factory=list)
+    validation_loss: Annotated[list[float], Field(alias="watched_loss")] = field(
+        default_factory=list
+    )
     best: int = -1
     seconds: float = 0.0
 
     @property
     def epochs(self) -> int:
-        """Epochs done."""
+        """Number of completed epochs."""
         return len(self.loss)
 
     @property
     def best_score(self) -> tuple[float, float]:
-        """What makes an epoch better than another: its score, then a lower loss."""
-        return self.watched[self.best], -self.watched_loss[self.best]
+        """The order of epochs: higher score first, then lower loss."""
+        return self.validation[self.best], -self.validation_loss[self.best]
 
     @property
-    def set_apart(self) -> bool:
-        """Whether epochs were judged by other graphs than those trained on.
+    def has_validation(self) -> bool:
+        """Whether there were validation graphs.
 
-        Without any, the losses of the training stand in for those of the watched graphs.
+        Without any, the scores and losses of the training take their place.
         """
-        return self.watched_loss != self.loss
+        return self.validation_loss != self.loss
 
 
 @final
 class Training:
-    """A model on its way through the epochs.
+    """A model and its state of training.
 
-    Watched graphs are judged, and the best weights kept, by the mean over the epochs that
-    ``settings.averaging`` asks for; by single epochs where there are few graphs to train on.
-    With ``settings.keep`` at ``"last"`` the last epoch counts as the best.
+    Validation graphs are evaluated, and the best weights kept, with the exponential moving average
+    (EMA) of the weights that ``settings.averaging`` sets; with the weights of single epochs where
+    there are few training graphs. With ``settings.keep`` at ``"last"`` the last epoch is the best.
 
-    Every epoch draws its order and its dropout from streams of its own, named by ``scope``: what
-    epoch 7 draws depends on nothing but its name, so that nothing random needs to be saved.
+    Every epoch draws its order and its dropout from random streams of its own, named by ``scope``.
+    They depend on nothing else, so that checkpoints need no random state.
 
     Args:
-        model: What is fitted.
-        train: The graphs it is fitted on, encoded.
-        watched: The graphs it is evaluated on after each epoch, encoded. With ``None`` the epochs
-            are judged by the training graphs, and the last one counts as the best.
-        settings: How it is fitted.
-        seed: Root of the random streams.
-        scope: What distinguishes these streams from those of other trainings.
-        objective: What it is after.
+        model: The model to train.
+        train: The training graphs, encoded.
+        validation: The graphs to evaluate on after each epoch, encoded. With ``None`` the training
+            scores take their place, and the last epoch is the best.
+        settings: How to train.
+        seed: Seed of the random streams.
+        scope: Name of the random streams, different from those of other trainings.
+        objective: Loss and score; classification by default.
         patience: Stop when this many epochs in a row were no better than the best; never by
             default.
     """
@@ -91,7 +101,7 @@ class Training:
         self,
         model: GraphNetwork,
         train: GraphSet,
-        watched: GraphSet | None,
+        validation: GraphSet | None,
         settings: TrainingSettings,
         seed: int,
         scope: Scope,
@@ -104,29 +114,29 @@ class Training:
         self.objective: Objective = Classify() if objective is None else objective
         self.progress = Progress()
         self.best: Weights = {}
-        with room_told(model.settings):
-            self.averaged = Averaged(model, settings.averaging if len(train) >= FEWEST else 0.0)
+        with memory_errors_explained(model.settings):
+            self.ema = EMA(model, settings.averaging if len(train) >= MIN_GRAPHS else 0.0)
         rate, decay = settings.learning_rate, settings.weight_decay
         self.optimizer = torch.optim.AdamW(
             model.parameters(), lr=rate, weight_decay=decay, fused=True
         )
-        self._train, self._watched = train, watched
+        self._train, self._validation = train, validation
         self._seed, self._scope = seed, scope
         self._patience = settings.epochs if patience is None else patience
 
     def run(self, after_epoch: Callable[["Training"], None]) -> None:
-        """Train all epochs that are left, telling after each; fewer where patience ends."""
-        while self._goes_on():
-            begin = time.perf_counter()
-            with room_told(self.model.settings, self.settings.batch_size):
+        """Train until all epochs are done or patience ends; call a function after each epoch."""
+        while self._continues():
+            start = time.perf_counter()
+            with memory_errors_explained(self.model.settings, self.settings.batch_size):
                 self._epoch(self.progress.epochs)
-            self.progress.seconds += time.perf_counter() - begin
+            self.progress.seconds += time.perf_counter() - start
             after_epoch(self)
 
-    def _goes_on(self) -> bool:
-        seen = self.progress
-        without_gain = seen.epochs - 1 - seen.best
-        return seen.epochs < self.settings.epochs and without_gain < self._patience
+    def _continues(self) -> bool:
+        done = self.progress
+        without_gain = done.epochs - 1 - done.best
+        return done.epochs < self.settings.epochs and without_gain < self._patience
 
     def _epoch(self, epoch: int) -> None:
         rate = self.settings
@@ -137,48 +147,47 @@ class Training:
         order = torch.Generator().manual_seed(self._stream("order", epoch))
         torch.manual_seed(self._stream("dropout", epoch))
         try:
-            loss, score = self._pass(order)
-            self._take_in()
-            watched, watched_loss = self._judged(score, loss)
+            loss, score = self._train_pass(order)
+            self._update_ema()
+            validation, validation_loss = self._validate(score, loss)
         except DivergedError as error:
             raise DivergedError(
                 f"{error} in epoch {epoch + 1}; "
                 f"a lower learning rate than {self.settings.learning_rate} may help"
             ) from None
-        self._keep_if_best(epoch, watched, watched_loss)
+        self._keep_if_best(epoch, validation, validation_loss)
         self.progress.loss.append(loss)
         self.progress.train.append(score)
-        self.progress.watched.append(watched)
-        self.progress.watched_loss.append(watched_loss)
+        self.progress.validation.append(validation)
+        self.progress.validation_loss.append(validation_loss)
 
-    def _pass(self, order: torch.Generator) -> tuple[float, float]:
+    def _train_pass(self, order: torch.Generator) -> tuple[float, float]:
         rows = torch.randperm(len(self._train), generator=order)
         parts = batches(self._train, rows, self.settings.batch_size)
         return train_pass(self.model, parts, self.optimizer, self.objective)
 
-    def _take_in(self) -> None:
-        """Move the mean of the weights, and tell its batch norms what they will see."""
-        if self.averaged.model is self.model:
+    def _update_ema(self) -> None:
+        """Update the averaged weights, and recalibrate their batch-norm statistics."""
+        if self.ema.model is self.model:
             return
-        self.averaged.take_in()
-        rows = measured_rows(len(self._train), self._stream("norms", 0))
-        # Few graphs at a time would be normed by themselves, and not as when they are judged.
-        size = max(FEWEST, self.settings.batch_size)
-        measure_norms(self.averaged.model, batches(self._train, rows, size))
+        self.ema.update()
+        rows = calibration_rows(len(self._train), self._stream("norms", 0))
+        # The statistics of few graphs at a time would differ from those in evaluation.
+        size = max(MIN_GRAPHS, self.settings.batch_size)
+        recalibrate(self.ema.model, batches(self._train, rows, size))
 
-    def _judged(self, score: float, loss: float) -> tuple[float, float]:
-        if self._watched is None:
+    def _validate(self, score: float, loss: float) -> tuple[float, float]:
+        if self._validation is None:
             return score, loss
-        judged = self.averaged.model
-        return evaluate(judged, self._watched, self.settings.batch_size, self.objective)
+        return evaluate(self.ema.model, self._validation, self.settings.batch_size, self.objective)
 
     def _keep_if_best(self, epoch: int, score: float, loss: float) -> None:
         """Keep the weights of the best epoch: by score, then by loss, then the earliest."""
-        seen = self.progress
-        latest = self._watched is None or self.settings.keep == "last"
-        if latest or seen.best < 0 or (score, -loss) > seen.best_score:
-            seen.best = epoch
-            weights = self.averaged.model.state_dict()
+        done = self.progress
+        latest = self._validation is None or self.settings.keep == "last"
+        if latest or done.best < 0 or (score, -loss) > done.best_score:
+            done.best = epoch
+            weights = self.ema.model.state_dict()
             self.best = {name: value.clone() for name, value in weights.items()}
 
     def _stream(self, purpose: str, epoch: int) -> int:

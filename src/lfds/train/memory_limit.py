@@ -1,4 +1,4 @@
-"""Whether there is memory for a network: asked before it is built, and said when it runs out."""
+"""Memory for networks: checked before one is built, and explained when it runs out."""
 
 import os
 from collections.abc import Iterator
@@ -8,60 +8,68 @@ from math import inf
 from lfds.config.errors import SpecError
 from lfds.nn import GraphNetwork, NetworkSettings
 
-# float32, four times: the weights, their gradients, and the two moments of Adam.
-BYTES = 4 * 4
+BYTES_PER_PARAMETER = 4 * 4
+"""In float32, four times: the weights, their gradients, and the two moments of Adam."""
+
 _SIZES = ("width", "layers", "head_width", "slots", "depth", "clusters", "seeds", "sorted_nodes")
-_MOST_SAID = 10**18  # beyond, "at least" says enough
+_MAX_SHOWN = 10**18  # beyond, "at least" says enough
 
 
 def build_network(features: int, outputs: int, settings: NetworkSettings) -> GraphNetwork:
-    """Return a new network, or say in one line that there is no room for it."""
-    check_room(settings)
-    with room_told(settings):
+    """Return a new network, or raise a SpecError if there is not enough memory for it."""
+    check_memory(settings)
+    with memory_errors_explained(settings):
         return GraphNetwork(features, outputs, settings)
 
 
-def check_room(settings: NetworkSettings) -> None:
-    """Refuse a network that cannot be trained on this machine, before memory is asked for.
+def check_memory(settings: NetworkSettings, available: float | None = None) -> None:
+    """Raise a SpecError if a network cannot be trained in the memory of this machine.
 
-    Systems promise memory that they do not have, and end the process that uses it.
+    Operating systems grant memory that they do not have, and kill the process that uses it.
+
+    Args:
+        settings: The network.
+        available: Bytes of memory; those of this machine by default.
     """
-    need, there = BYTES * least_learned(settings), machine_memory()
-    if need <= there:
+    available = machine_memory() if available is None else available
+    needed = BYTES_PER_PARAMETER * min_parameters(settings)
+    if needed <= available:
         return
-    blamed = min(_SIZES, key=lambda name: least_learned(_as_usual(settings, name)))
+    largest = min(_SIZES, key=lambda name: min_parameters(_with_default(settings, name)))
     raise SpecError(
-        f"{blamed}: {getattr(settings, blamed)} makes a network that takes at least "
-        f"{min(need, _MOST_SAID) // 10**9:,} GB to train, and this machine has "
-        f"{there / 1e9:,.0f} GB; choose a smaller one"
+        f"{largest}: {getattr(settings, largest)} makes a network that takes at least "
+        f"{min(needed, _MAX_SHOWN) // 10**9:,} GB to train, and this machine has "
+        f"{available / 1e9:,.0f} GB; choose a smaller one"
     )
 
 
 @contextmanager
-def room_told(settings: NetworkSettings, batch_size: int | None = None) -> Iterator[None]:
-    """Turn what torch and NumPy say when memory runs out into a line about what asked for it."""
+def memory_errors_explained(
+    settings: NetworkSettings, batch_size: int | None = None
+) -> Iterator[None]:
+    """Turn out-of-memory errors of torch and NumPy into a SpecError that names the sizes."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
         # torch has no exception of its own for the memory of the CPU.
         if not (isinstance(error, MemoryError) or "can't allocate memory" in str(error)):
             raise
-        asked = {name: getattr(settings, name) for name in ("width", "head_width", "slots")}
+        sizes = {name: getattr(settings, name) for name in ("width", "head_width", "slots")}
         if batch_size is not None:
-            asked["batch_size"] = batch_size
-        told = ", ".join(f"{name} {value}" for name, value in asked.items())
+            sizes["batch_size"] = batch_size
+        listed = ", ".join(f"{name} {value}" for name, value in sizes.items())
         raise SpecError(
-            f"memory ran out for a network of {settings.pool} with {told}; lower one of them"
+            f"memory ran out for a network of {settings.pool} with {listed}; lower one of them"
         ) from error
 
 
-def least_learned(settings: NetworkSettings) -> int:
-    """Return how many numbers a network learns, at the least; no memory is taken for it."""
+def min_parameters(settings: NetworkSettings) -> int:
+    """Return a lower bound of the number of parameters of a network, without building it."""
     width, slots = settings.width, settings.slots
     base = 2 * (settings.layers - 1) * width**2
-    # What comes before the head is as wide as the base, or as the rows that `sort` has kept.
-    seen = 32 * (settings.sorted_nodes // 2 - 4) if settings.pool == "sort" else width
-    head = (seen + settings.head_width) * settings.head_width
+    # The input of the head is as wide as the base, or as the rows that `sort` keeps.
+    pooled = 32 * (settings.sorted_nodes // 2 - 4) if settings.pool == "sort" else width
+    head = (pooled + settings.head_width) * settings.head_width
     anchors = {"fixed": 1, "mixture": 4, "generated": width}[settings.anchors] * slots * width
     pool = {"diff": settings.clusters * width, "gmt": settings.seeds * width}.get(settings.pool, 0)
     for name in settings.structures:
@@ -72,14 +80,14 @@ def least_learned(settings: NetworkSettings) -> int:
 
 
 def machine_memory() -> float:
-    """Return the bytes of memory of this machine; infinitely many where it does not tell."""
+    """Return the bytes of memory of this machine; infinity where they are unknown."""
     try:
         pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError):
         return inf
-    return float(pages * size) if pages > 0 else inf  # -1 for a number that is not known
+    return float(pages * size) if pages > 0 else inf  # -1 where it is unknown
 
 
-def _as_usual(settings: NetworkSettings, name: str) -> NetworkSettings:
-    usual = NetworkSettings.model_fields[name].default
-    return settings.model_copy(update={name: min(usual, getattr(settings, name))})
+def _with_default(settings: NetworkSettings, name: str) -> NetworkSettings:
+    default = NetworkSettings.model_fields[name].default
+    return settings.model_copy(update={name: min(default, getattr(settings, name))})

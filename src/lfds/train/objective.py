@@ -1,4 +1,4 @@
-"""What a training is after: classes told apart, or quantities met."""
+"""Objectives: the loss that is minimized, and the score by which models are compared."""
 
 from typing import Protocol, final
 
@@ -8,10 +8,10 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 
 class Objective(Protocol):
-    """What the outputs of a network are judged by; ``y`` holds the targets of the graphs."""
+    """Loss and score of the outputs of a network; ``y`` holds the targets of the graphs."""
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """The mean loss of a batch, to be differentiated."""
+        """The mean loss of a batch, differentiable."""
         ...
 
     def total_loss(self, outputs: Tensor, y: Tensor) -> float:
@@ -19,18 +19,18 @@ class Objective(Protocol):
         ...
 
     def total_score(self, outputs: Tensor, y: Tensor) -> float:
-        """What makes a model better than another, the more the better, summed over graphs."""
+        """The score summed over graphs; higher is better."""
         ...
 
 
 @final
 class Classify:
-    r"""Cross-entropy, and the number of graphs whose class is right.
+    r"""Cross-entropy; the score is the number of correctly classified graphs.
 
     With weights, a graph of class :math:`c` counts :math:`w_c` times in both.
 
     Args:
-        weights: One number for each class; all count the same when left out.
+        weights: One weight per class; all classes weigh the same by default.
     """
 
     def __init__(self, weights: Tensor | None = None) -> None:
@@ -52,7 +52,7 @@ class Classify:
 
 @final
 class Regress:
-    """Squared error, the mean over all targets; the score is the error with its sign turned."""
+    """Mean squared error over all targets; the score is the negative error."""
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         return mse_loss(outputs, y)

@@ -1,4 +1,4 @@
-"""The learning rate of each epoch, from the first to the last, without memory."""
+"""The learning rate of each epoch, a pure function of the epoch."""
 
 from collections.abc import Callable, Mapping
 from math import cos, pi
@@ -7,29 +7,29 @@ from lfds.config.training import Decay
 
 
 def learning_rate(decay: Decay, start: float, end: float, epoch: int, epochs: int) -> float:
-    """Return the learning rate of ``epoch``, counted from 0, on the way from start to end.
+    """Return the learning rate of ``epoch``, counted from 0; the last of ``epochs`` has ``end``.
 
     >>> [round(learning_rate("exponential", 0.01, 0.0001, epoch, 3), 6) for epoch in range(3)]
     [0.01, 0.001, 0.0001]
     """
     if epochs == 1:
         return start
-    return _SHAPES[decay](start, end, epoch / (epochs - 1))
+    return _SCHEDULES[decay](start, end, epoch / (epochs - 1))
 
 
-def _exponential(start: float, end: float, way: float) -> float:
-    return float(start * (end / start) ** way)
+def _exponential(start: float, end: float, fraction: float) -> float:
+    return float(start * (end / start) ** fraction)
 
 
-def _cosine(start: float, end: float, way: float) -> float:
-    return end + (start - end) * (1 + cos(pi * way)) / 2
+def _cosine(start: float, end: float, fraction: float) -> float:
+    return end + (start - end) * (1 + cos(pi * fraction)) / 2
 
 
-def _linear(start: float, end: float, way: float) -> float:
-    return start + (end - start) * way
+def _linear(start: float, end: float, fraction: float) -> float:
+    return start + (end - start) * fraction
 
 
-_SHAPES: Mapping[Decay, Callable[[float, float, float], float]] = {
+_SCHEDULES: Mapping[Decay, Callable[[float, float, float], float]] = {
     "exponential": _exponential,
     "cosine": _cosine,
     "linear": _linear,

@@ -7,18 +7,18 @@ import sys
 import pytest
 
 from lfds.compare.engines.local import SerialEngine
-from lfds.compare.engines.ray import Ear, RayEngine
+from lfds.compare.engines.ray import RayEngine, StepCollector
 from lfds.compare.fold import RunDirectory, Step
 from lfds.config.errors import SpecError
 from tests.compare.engines.test_local import run
-from tests.compare.small import tasks_for, timeless
+from tests.compare.small import tasks_for, without_cost
 
-# Its own process: a cluster leaves threads behind, and Ray warns of things that are not ours.
+# In a process of its own: a cluster leaves threads behind, and Ray issues warnings.
 CLUSTER = """
 import os, pathlib, signal, sys
 import psutil, ray
 from ray.cluster_utils import Cluster
-from lfds.compare.fold import Place
+from lfds.compare.fold import RunDirectory
 from lfds.compare.engines.ray import RayEngine
 from tests.compare.small import tasks_for
 
@@ -26,16 +26,16 @@ cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
 cluster.add_node(num_cpus=1)
 folder = pathlib.Path(sys.argv[1])
 tasks = tasks_for(folder, pools=["max", "loop"], epochs=60)
-struck, nodes = [], set()
+killed = []
 
-def strike(task, step):
-    if not struck:
+def kill(task, step):
+    if not killed:
         found = [
             child for child in psutil.Process().children(recursive=True)
             if any("_run_on_node" in part for part in child.cmdline())
         ]
         if found:
-            struck.append(found[0].pid)
+            killed.append(found[0].pid)
             os.kill(found[0].pid, signal.SIGKILL)
 
 ray.init(address=cluster.address, log_to_driver=False)
@@ -44,28 +44,28 @@ ends = {}
 RayEngine(cluster.address).run(
     tasks,
     RunDirectory(folder / "run", patience=0),
-    strike,
+    kill,
     lambda task, end: ends.update({task.key: end}),
 )
 ray.shutdown()
 cluster.shutdown()
 records = [task.record(ends[task.key]).model_dump_json() for task in tasks]
 (folder / "records").write_text("\\n".join(records))
-(folder / "about").write_text(f"{nodes} {len(struck)}")
+(folder / "about").write_text(f"{nodes} {len(killed)}")
 """
 
 
-def test_an_ear_tells_everything_once():
-    ear = Ear()
+def test_every_step_is_collected_once():
+    collector = StepCollector()
     steps = [Step("key", number, 0.5) for number in range(3)]
     for step in steps:
-        ear.hear(step)
-    assert ear.take() == steps
-    assert ear.take() == []
+        collector.add(step)
+    assert collector.take() == steps
+    assert collector.take() == []
 
 
 class Remote:
-    """What Ray makes of a function or class, without Ray: all is done at once, in this process."""
+    """A remote function or class without Ray: calls are executed at once, in this process."""
 
     def __init__(self, what):
         self._what = what
@@ -75,12 +75,12 @@ class Remote:
 
     def remote(self, *arguments):
         made = self._what(*arguments)
-        return Handle(made) if isinstance(made, Ear) else Done(made)
+        return Handle(made) if isinstance(made, StepCollector) else Done(made)
 
 
 class Handle:
-    def __init__(self, ear):
-        self.hear, self.take = Remote(ear.hear), Remote(ear.take)
+    def __init__(self, collector):
+        self.add, self.take = Remote(collector.add), Remote(collector.take)
 
 
 class Done:
@@ -89,7 +89,7 @@ class Done:
 
 
 class FakeRay:
-    """Gives what was asked for, or an error of Ray's where ``broken`` says so."""
+    """Returns results, or raises an error of Ray's where ``broken`` is true."""
 
     class exceptions:  # noqa: N801
         class RayError(Exception):
@@ -120,7 +120,7 @@ class FakeRay:
 
 
 @pytest.mark.parametrize("address", ["auto", "local"])
-def test_the_driver_hears_and_collects_everything(tmp_path, address):
+def test_the_driver_collects_all_steps_and_results(tmp_path, address):
     pytest.importorskip("ray")
     engine = RayEngine(address)
     engine._ray = FakeRay(broken=lambda value: False)
@@ -129,12 +129,14 @@ def test_the_driver_hears_and_collects_everything(tmp_path, address):
     ends = run(engine, tasks, tmp_path / "run", lambda task, step: steps.append(step.epochs))
     assert engine._ray.calls == [address, "shutdown"]
     assert steps == [1, 2, 1, 2]
-    here = run(SerialEngine(), tasks, tmp_path / "here")
+    serial = run(SerialEngine(), tasks, tmp_path / "serial")
     for task in tasks:
-        assert timeless(task.record(ends[task.key])) == timeless(task.record(here[task.key]))
+        assert without_cost(task.record(ends[task.key])) == without_cost(
+            task.record(serial[task.key])
+        )
 
 
-def test_a_lost_ear_costs_the_display_alone_and_a_lost_fold_is_a_failure(tmp_path):
+def test_a_lost_collector_loses_the_steps_and_a_lost_fold_is_a_failure(tmp_path):
     pytest.importorskip("ray")
     engine = RayEngine("auto")
     engine._ray = FakeRay(broken=lambda value: True)
@@ -145,7 +147,7 @@ def test_a_lost_ear_costs_the_display_alone_and_a_lost_fold_is_a_failure(tmp_pat
     assert {end.reason for end in ends.values()} == {"Ray could not run the fold: the node is lost"}
 
 
-def test_without_ray_there_is_a_way_out(monkeypatch):
+def test_without_ray_the_extra_is_named(monkeypatch):
     load = builtins.__import__
 
     def without(name, *rest):
@@ -158,11 +160,11 @@ def test_without_ray_there_is_a_way_out(monkeypatch):
         RayEngine("auto")
 
 
-def test_where_no_cluster_answers_is_said_at_once(tmp_path):
+def test_an_address_without_a_cluster_is_refused_at_once(tmp_path):
     pytest.importorskip("ray")
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer there
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # bound and not listening: nothing else can answer there
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
         with pytest.raises(SpecError, match=f"no cluster answers at '{address}'; start one with"):
             RayEngine(address).run(tasks_for(tmp_path), RunDirectory(tmp_path), None, None)
 
@@ -172,7 +174,7 @@ def test_two_nodes_and_a_killed_worker_give_the_bits_of_one_process(tmp_path):
     pytest.importorskip("ray")
     from lfds.results.record import Record
 
-    # What Ray keeps at home, it is to keep in a folder that goes with the test.
+    # Ray writes to the home folder.
     environment = {**os.environ, "PYTHONPATH": os.getcwd(), "RAY_USAGE_STATS_ENABLED": "0"}
     environment["HOME"] = str(tmp_path)
     subprocess.run(
@@ -186,6 +188,6 @@ def test_two_nodes_and_a_killed_worker_give_the_bits_of_one_process(tmp_path):
     lines = (tmp_path / "records").read_text().splitlines()
     records = [Record.model_validate_json(line) for line in lines]
     tasks = tasks_for(tmp_path, pools=["max", "loop"], epochs=60)
-    here = run(SerialEngine(), tasks, tmp_path / "here")
+    serial = run(SerialEngine(), tasks, tmp_path / "serial")
     for task, record in zip(tasks, records, strict=True):
-        assert timeless(record) == timeless(task.record(here[task.key]))
+        assert without_cost(record) == without_cost(task.record(serial[task.key]))

@@ -8,34 +8,35 @@ from lfds.data.datasets.catalog import (
     BUILT_IN,
     TU_DATASETS,
     find_files,
+    not_found,
     prepared_at,
-    unknown,
     where_to_put,
 )
 
 
-def test_names_are_unique_whatever_their_case():
+def test_names_are_unique_ignoring_case():
     names = [name.lower() for name in (*TU_DATASETS, *BUILT_IN)]
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("end", ["", ".zip", ".tar", ".tar.gz", ".tgz"])
-def test_files_are_found_however_they_are_packed(end, tmp_path):
+@pytest.mark.parametrize("end", ["", ".zip", ".tar", ".tar.gz", ".tgz", ".jsonl", ".csv"])
+def test_files_are_found_in_every_format(end, tmp_path):
     assert find_files("S", tmp_path) is None
     (tmp_path / f"S{end}").touch()
     assert find_files("S", tmp_path) == tmp_path / f"S{end}"
 
 
-def test_the_place_of_a_file_is_one_line():
+def test_where_to_put_a_file_is_one_line():
     line = where_to_put("DD", Path("data"))
     assert "/DD.zip at data/DD.zip" in line
     assert "DD_A.txt" in line
     assert len(line.splitlines()) == 1
 
 
-def test_a_slip_of_the_pen_is_met_with_the_nearest_name():
-    assert "did you mean ENZYMES?" in str(unknown("enzyme"))
-    assert "did you mean" not in str(unknown("qqqqq"))
+def test_the_error_for_an_unknown_name_suggests_the_closest_one():
+    assert "did you mean 'ENZYMES'?" in str(not_found("enzyme", Path("data")))
+    assert "did you mean" not in str(not_found("qqqqq", Path("data")))
+    assert "--download --root data" in str(not_found("ENZYMES", Path("data")))
 
 
 def test_prepared_sets_have_their_own_folder():
@@ -43,7 +44,7 @@ def test_prepared_sets_have_their_own_folder():
 
 
 @pytest.mark.parametrize("name", [name for name in BUILT_IN if name.startswith("parts-")])
-def test_objects_made_of_parts_are_as_many_as_the_list_says(name):
+def test_built_in_datasets_have_the_listed_size(name):
     made = BUILT_IN[name].make(0)
     assert (made.name, len(made), made.num_classes) == (
         name,
@@ -53,6 +54,6 @@ def test_objects_made_of_parts_are_as_many_as_the_list_says(name):
     assert (BUILT_IN[name].folds is not None) == name.endswith("-larger")
 
 
-def test_the_catalog_does_not_wait_for_torch():
+def test_the_catalog_does_not_import_torch():
     code = "import sys, lfds.data.datasets.catalog; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

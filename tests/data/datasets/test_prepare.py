@@ -5,9 +5,8 @@ from lfds.data import DataError
 from lfds.data.datasets import prepare as module
 from lfds.data.datasets.catalog import Published
 from lfds.data.datasets.prepare import prepare
-from tests.data.readers.test_tu import FILES
-from tests.data.readers.test_tu_files import write_folder, write_zip
 from tests.data.server import serving
+from tests.data.tu_folders import FILES, write_folder, write_zip
 
 
 @pytest.fixture
@@ -15,7 +14,7 @@ def packed(tmp_path):
     return write_zip(tmp_path / "packed.zip", FILES).read_bytes()
 
 
-def test_files_that_are_here_are_checked_and_saved(tmp_path):
+def test_existing_files_are_checked_and_saved(tmp_path):
     write_folder(tmp_path / "data" / "S", FILES)
     ready = prepare("S", tmp_path / "data")
     assert ready.saved == tmp_path / "data" / "S.graphs"
@@ -24,7 +23,7 @@ def test_files_that_are_here_are_checked_and_saved(tmp_path):
     assert lfds.load_dataset("S", tmp_path / "data").equals(ready.graphs)
 
 
-def test_files_that_are_not_here_are_fetched_if_asked(packed, tmp_path):
+def test_missing_files_are_downloaded_on_request(packed, tmp_path):
     with serving(packed) as server:
         server.cuts = [100]
         ready = prepare("S", tmp_path / "data", download=True, source=f"{server.url}/sets/")
@@ -33,7 +32,7 @@ def test_files_that_are_not_here_are_fetched_if_asked(packed, tmp_path):
     assert sorted(entry.name for entry in (tmp_path / "data").iterdir()) == ["S.graphs", "S.zip"]
 
 
-def test_what_is_not_as_published_is_kept_and_told(packed, tmp_path, monkeypatch):
+def test_other_statistics_than_published_are_reported(packed, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "TU_DATASETS", {"S": Published(3, 2, 2.0, 9.0, "")})
     with serving(packed) as server:
         ready = prepare("S", tmp_path / "data", download=True, source=server.url)
@@ -41,29 +40,29 @@ def test_what_is_not_as_published_is_kept_and_told(packed, tmp_path, monkeypatch
     assert (tmp_path / "data" / "S.zip").read_bytes() == packed
 
 
-def test_what_has_another_checksum_is_not_kept(packed, tmp_path):
+def test_a_download_with_another_checksum_is_deleted(packed, tmp_path):
     with serving(packed) as server, pytest.raises(DataError, match="has the SHA-256"):
         prepare("S", tmp_path / "data", download=True, source=server.url, sha256="0" * 64)
     assert list((tmp_path / "data").iterdir()) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>not found</html>", b"PK\x03\x04junk"])
-def test_an_answer_that_is_no_dataset_is_not_kept(content, tmp_path):
+def test_a_download_that_is_no_dataset_is_discarded(content, tmp_path):
     with serving(content) as server, pytest.raises(DataError, match=r"put .*S\.zip at"):
         prepare("S", tmp_path / "data", download=True, source=server.url)
     assert list((tmp_path / "data").iterdir()) == []
 
 
-def test_without_network_it_says_which_file_to_put_where(tmp_path, monkeypatch):
+def test_without_network_the_error_says_where_to_put_files(tmp_path, monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _: None)
-    with pytest.raises(DataError, match=r"cannot be fetched .*; put .*/DD\.zip at .*DD\.zip"):
+    with pytest.raises(DataError, match=r"cannot be downloaded .*; put .*/DD\.zip at .*DD\.zip"):
         prepare("DD", tmp_path, download=True, source="http://127.0.0.1:9")
 
 
-def test_without_download_it_says_so_too(tmp_path):
-    with pytest.raises(DataError, match=r"put .*DD\.zip at .* or add --download"):
+def test_without_download_the_error_says_where_to_put_files(tmp_path):
+    with pytest.raises(DataError, match=r"put .*DD\.zip at .*, or run `.*DD --download"):
         prepare("DD", tmp_path)
-    with pytest.raises(DataError, match="did you mean DD"):
+    with pytest.raises(DataError, match="did you mean 'DD'"):
         prepare("D_D", tmp_path)
     with pytest.raises(DataError, match="built in"):
         prepare("pc-graphs", tmp_path)

@@ -1,15 +1,15 @@
-"""Small graphs for the laws of encodings, and the laws themselves."""
+"""Small graphs to test encodings with, and the assertion of equivariance."""
 
 import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from lfds.data.encodings.adjacency import adjacency
+from lfds.data.edges import adjacency
 
 
 def matrix(dense):
-    """A dense 0/1 matrix as encodings get it."""
+    """Return the adjacency of a dense 0/1 matrix."""
     rows = np.asarray(dense) > 0
     ptr = np.concatenate([[0], rows.sum(axis=1).cumsum()])
     return adjacency(ptr, np.nonzero(rows)[1])
@@ -31,13 +31,16 @@ def named(graph):
 
 
 def permuted(graph, order):
-    """The same graph, its node ``order[i]`` now called ``i``."""
+    """Return the same graph with node ``order[i]`` at position ``i``."""
     return csr_array(graph[order][:, order])
 
 
-def assert_order_free(encode, graph, seed=0):
-    """Renaming the nodes must rename the rows and change nothing else."""
+def assert_permutation_equivariant(encode, graph, seed=0):
+    """Assert that permuting the nodes permutes the rows."""
     order = np.random.default_rng(seed).permutation(graph.shape[0])
     np.testing.assert_allclose(
-        encode(permuted(graph, order)), encode(graph)[order], atol=1e-9, err_msg="order matters"
+        encode(permuted(graph, order)),
+        encode(graph)[order],
+        atol=1e-9,
+        err_msg="order of nodes",
     )

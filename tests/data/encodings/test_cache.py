@@ -23,20 +23,20 @@ def cache(tmp_path):
     return EncodingCache(tmp_path / "cache", RWSE(steps=4))
 
 
-def test_what_was_stored_is_read_again(cache):
+def test_stored_encodings_are_read(cache):
     assert cache.read() == {}
     cache.store({"a": ROWS["a"]})
     cache.store({"b": ROWS["b"]})
     assert_same(cache.read(), ROWS)
 
 
-def test_other_settings_have_another_place(tmp_path):
+def test_other_settings_have_another_cache(tmp_path):
     encodings = [RWSE(steps=4), RWSE(steps=5), NetMF(dimensions=4), NetMF(dimensions=4, window=2)]
     encodings += [Degree(), Degree(one_hot_up_to=3)]
     assert len({EncodingCache(tmp_path, encoding).folder for encoding in encodings}) == 6
 
 
-def test_a_new_version_of_an_encoding_forgets_the_old(tmp_path, monkeypatch):
+def test_a_new_version_of_an_encoding_has_a_new_cache(tmp_path, monkeypatch):
     EncodingCache(tmp_path, RWSE(steps=4)).store(ROWS)
     monkeypatch.setattr(RWSE, "version", 2)
     assert EncodingCache(tmp_path, RWSE(steps=4)).read() == {}
@@ -44,7 +44,7 @@ def test_a_new_version_of_an_encoding_forgets_the_old(tmp_path, monkeypatch):
 
 @settings(max_examples=200, deadline=None)
 @given(place=st.integers(0, 10**6), byte=st.integers(0, 255), cut=st.booleans())
-def test_a_damaged_file_is_forgotten_and_never_believed(tmp_path_factory, place, byte, cut):
+def test_a_damaged_cache_file_is_ignored(tmp_path_factory, place, byte, cut):
     cache = EncodingCache(tmp_path_factory.mktemp("cache"), RWSE(steps=4))
     cache.store(ROWS)
     (path,) = cache.folder.glob("*.safetensors")
@@ -58,7 +58,7 @@ def test_a_damaged_file_is_forgotten_and_never_believed(tmp_path_factory, place,
     assert_same(cache.read(), ROWS)
 
 
-def test_what_is_no_file_and_what_is_no_safetensors_is_passed_over(cache):
+def test_other_files_in_the_cache_are_ignored(cache):
     cache.store(ROWS)
     (cache.folder / "folder.safetensors").mkdir()
     junk = b"whole, but nothing that was stored here"
@@ -66,12 +66,12 @@ def test_what_is_no_file_and_what_is_no_safetensors_is_passed_over(cache):
     assert_same(cache.read(), ROWS)
 
 
-def test_nothing_half_written_is_seen(cache):
+def test_incomplete_files_are_not_read(cache):
     cache.store(ROWS)
     assert [path.suffix for path in cache.folder.iterdir()] == [".safetensors"]
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(DataError, match="cannot be written"):
         EncodingCache(tmp_path / "file", RWSE(steps=4)).store(ROWS)

@@ -5,11 +5,13 @@ from typing import Literal, final
 
 import numpy as np
 import pytest
+import torch
+from torch.testing import assert_close
 
 from lfds.config.registry import ENCODINGS
-from lfds.data import DataError
-from lfds.data.encodings import RWSE, DeepWalk, NetMF, StructuralEncoding, compute
-from lfds.data.encodings.compute import encode_graphs
+from lfds.data import DataError, GraphSet
+from lfds.data.encodings import RWSE, DeepWalk, Degree, NetMF, StructuralEncoding, compute
+from lfds.data.encodings.compute import adjacencies, encode_graphs, structural_features
 from tests.data.encodings.graphs import random_graph
 
 GRAPHS = [random_graph(5 + 7 * number, 0.2, number) for number in range(8)]
@@ -39,14 +41,14 @@ def test_rows_are_float32_one_per_node(encoding):
 
 
 @EACH
-def test_a_graph_is_encoded_alike_alone_and_in_company(encoding):
+def test_the_encoding_of_a_graph_does_not_depend_on_other_graphs(encoding):
     together = encode_graphs(GRAPHS, encoding)
     for graph, rows in zip(GRAPHS, together, strict=True):
         assert_same(encode_graphs([graph], encoding), [rows])
 
 
 @EACH
-def test_one_process_or_two_give_the_same_bits(encoding, monkeypatch):
+def test_several_processes_give_the_same_result(encoding, monkeypatch):
     monkeypatch.setattr(compute, "_SECONDS_TO_START", 0.0)
     monkeypatch.setattr(compute, "_NODES_PER_TASK", 60)
     assert_same(encode_graphs(GRAPHS, encoding, workers=2), encode_graphs(GRAPHS, encoding))
@@ -69,7 +71,7 @@ def test_equal_graphs_are_encoded_once(monkeypatch):
     assert len(seen) == len(GRAPHS)
 
 
-def test_what_is_in_the_cache_is_not_computed_again(monkeypatch, tmp_path):
+def test_cached_encodings_are_not_computed_again(monkeypatch, tmp_path):
     first = encode_graphs(GRAPHS[:5], NetMF(), cache=tmp_path)
     seen = counted(monkeypatch, NetMF)
     second = encode_graphs(GRAPHS, NetMF(), cache=tmp_path)
@@ -80,7 +82,7 @@ def test_what_is_in_the_cache_is_not_computed_again(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("numbers", [1, 10**9])
-def test_an_interrupted_run_keeps_what_it_had(monkeypatch, tmp_path, numbers):
+def test_an_interrupted_run_stores_finished_encodings(monkeypatch, tmp_path, numbers):
     monkeypatch.setattr(compute, "_NODES_PER_TASK", 1)
     monkeypatch.setattr(compute, "_NUMBERS_PER_FILE", numbers)
     seen = []
@@ -108,7 +110,7 @@ def test_a_damaged_cache_is_computed_again(tmp_path):
 
 @final
 class Deadly(StructuralEncoding):
-    """Takes its process down with it, as running out of memory does."""
+    """Kills its process, as running out of memory does."""
 
     kind: Literal["deadly"] = "deadly"
 
@@ -120,9 +122,9 @@ class Deadly(StructuralEncoding):
         os._exit(1)
 
 
-def test_the_death_of_a_process_is_told_in_one_line(monkeypatch):
+def test_a_killed_worker_is_a_data_error(monkeypatch):
     monkeypatch.setattr(compute, "_SECONDS_TO_START", 0.0)
-    with pytest.raises(DataError, match=r"workers: a process .* died"):
+    with pytest.raises(DataError, match=r"workers: a process .* was killed"):
         encode_graphs(GRAPHS, Deadly(), workers=2)
 
 
@@ -148,7 +150,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_no_worker_outlives_a_killed_parent(tmp_path):
+def test_workers_exit_when_their_parent_is_killed(tmp_path):
     script = tmp_path / "orphans.py"
     script.write_text(ORPHANS)
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
@@ -159,11 +161,11 @@ def test_no_worker_outlives_a_killed_parent(tmp_path):
     assert len(set(started)) == 2
 
 
-def test_no_graphs_are_no_work():
+def test_an_empty_list_of_graphs_has_no_encodings():
     assert encode_graphs([], DeepWalk()) == []
 
 
-def test_a_bar_is_shown_on_standard_error_when_asked(capfd):
+def test_a_progress_bar_is_shown_on_standard_error_on_request(capfd):
     encode_graphs(GRAPHS, RWSE())
     assert capfd.readouterr() == ("", "")
     encode_graphs(GRAPHS, RWSE(), progress=True)
@@ -172,6 +174,34 @@ def test_a_bar_is_shown_on_standard_error_when_asked(capfd):
     assert "8/8" in err
 
 
-def test_no_process_at_all_is_refused():
+def test_zero_workers_are_an_error():
     with pytest.raises(DataError, match="workers"):
         encode_graphs(GRAPHS, RWSE(), workers=0)
+
+
+# A triangle, an empty graph, a directed edge with a self loop, two isolated nodes.
+SET = GraphSet.from_arrays(
+    [3, 0, 2, 2], [[0, 1, 2, 1, 2, 0, 3, 4], [1, 2, 0, 0, 1, 2, 4, 4]], [0, 1, 0, 1]
+)
+
+
+def test_each_graph_has_its_own_adjacency():
+    found = [graph.toarray().tolist() for graph in adjacencies(SET)]
+    assert found == [
+        [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
+        [],
+        [[0, 1], [1, 0]],
+        [[0, 0], [0, 0]],
+    ]
+
+
+def test_encodings_are_concatenated_in_the_given_order():
+    found = structural_features(SET, [Degree(), RWSE(steps=3)])
+    assert found.shape == (7, 4)
+    assert_close(found[:, 0], torch.tensor(np.log1p([2, 2, 2, 1, 1, 0, 0]), dtype=torch.float32))
+    assert_close(found[0], torch.tensor([np.log(3), 0, 1 / 2, 1 / 4], dtype=torch.float32))
+    assert_close(found[3], torch.tensor([np.log(2), 0, 1, 0], dtype=torch.float32))
+
+
+def test_no_encodings_are_no_columns():
+    assert structural_features(SET, []).shape == (7, 0)

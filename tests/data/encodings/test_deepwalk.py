@@ -37,22 +37,22 @@ def assert_neighbours_are_closer(encode):
         assert near > far + 0.3, f"neighbours {near:.2f}, strangers {far:.2f}"
 
 
-def test_neighbours_are_closer_than_strangers():
+def test_neighbors_are_closer_than_other_nodes():
     assert_neighbours_are_closer(DeepWalk().encode)
 
 
-def test_the_law_catches_too_little_training():
+def test_too_little_training_is_detected():
     hasty = DeepWalk(walks=10, epochs=1, learning_rate=0.025)
     with pytest.raises(AssertionError, match="strangers"):
         assert_neighbours_are_closer(hasty.encode)
 
 
-def test_the_law_catches_noise():
+def test_a_noisy_encoding_is_detected():
     with pytest.raises(AssertionError, match="strangers"):
         assert_neighbours_are_closer(lambda graph: np.random.rand(graph.shape[0], 12))
 
 
-def test_walks_follow_edges_and_start_everywhere_equally_often():
+def test_walks_follow_edges_and_start_equally_often_at_each_node():
     graph = random_graph(20, 0.2, 0)
     paths = random_walks(graph, 7, 6, np.random.default_rng(0))
     dense = graph.toarray()
@@ -81,7 +81,7 @@ def test_the_same_graph_gives_the_same_bits_and_another_seed_others():
     assert not np.array_equal(first, deepwalk(graph, DeepWalk(seed=1)))
 
 
-def test_scale_changes_nothing_but_the_size():
+def test_scale_multiplies_the_embedding():
     graph = random_graph(30, 0.2, 0)
     small = deepwalk(graph, DeepWalk(scale=0.1))
     np.testing.assert_array_equal(small, 0.1 * deepwalk(graph, DeepWalk()))
@@ -109,7 +109,7 @@ def test_bits_do_not_depend_on_pythons_hash(hash_seed):
     assert run.stdout.strip() == expected
 
 
-def test_lonely_nodes_are_zero_and_the_others_are_not():
+def test_only_isolated_nodes_are_zero():
     graph = named(nx.disjoint_union(nx.empty_graph(2), nx.path_graph(5)))
     embedding = deepwalk(graph, DeepWalk())
     assert not embedding[:2].any()
@@ -117,11 +117,11 @@ def test_lonely_nodes_are_zero_and_the_others_are_not():
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
-def test_without_edges_there_is_nothing_to_learn(count):
+def test_graphs_without_edges_are_zero(count):
     assert deepwalk(named(nx.empty_graph(count)), DeepWalk()).shape == (count, 12)
 
 
-def test_without_gensim_the_way_out_is_named(monkeypatch):
+def test_without_gensim_the_error_names_the_extra(monkeypatch):
     real = builtins.__import__
 
     def without(name, *rest):

@@ -7,9 +7,14 @@ from pydantic import ValidationError
 
 from lfds.data.encodings import NetMF
 from lfds.data.encodings import distances as module
-from lfds.data.encodings.distances import Distances, to_neighbours, to_others, whole_eigenspaces
+from lfds.data.encodings.distances import Distances, complete_eigenspaces, to_neighbours, to_others
 from lfds.data.encodings.netmf import netmf
-from tests.data.encodings.graphs import assert_order_free, named, random_graph, random_graphs
+from tests.data.encodings.graphs import (
+    assert_permutation_equivariant,
+    named,
+    random_graph,
+    random_graphs,
+)
 from tests.data.encodings.test_netmf import matrix_slowly
 
 SYMMETRIC = {
@@ -55,9 +60,9 @@ def test_agrees_with_a_slow_reference(graph, dimensions, window, quantiles):
     np.testing.assert_allclose(settings.encode(graph), expected, atol=1e-6)
 
 
-def test_the_reference_catches_a_node_counted_among_its_others():
+def test_a_node_among_its_own_distances_is_detected():
     graph = random_graph(20, 0.3, 0)
-    embedding = whole_eigenspaces(graph, 12, 5)
+    embedding = complete_eigenspaces(graph, 12, 5)
     apart = np.linalg.norm(embedding[:, None] - embedding, axis=2)
     with_itself = np.quantile(apart, [0.1, 0.3, 0.5, 0.7, 0.9], axis=1).T
     expected = distances_slowly(graph, Distances())[:, 3:]
@@ -67,34 +72,34 @@ def test_the_reference_catches_a_node_counted_among_its_others():
 
 @given(random_graphs(), st.integers(1, 12))
 def test_does_not_depend_on_the_order_of_nodes(graph, dimensions):
-    assert_order_free(Distances(dimensions=dimensions).encode, graph)
+    assert_permutation_equivariant(Distances(dimensions=dimensions).encode, graph)
 
 
 @pytest.mark.parametrize("graph", SYMMETRIC.values(), ids=SYMMETRIC)
-def test_nor_where_many_eigenvalues_are_equal(graph):
+def test_does_not_depend_on_the_order_of_nodes_with_equal_eigenvalues(graph):
     for seed in range(3):
-        assert_order_free(Distances().encode, named(graph), seed)
+        assert_permutation_equivariant(Distances().encode, named(graph), seed)
 
 
-def test_the_law_of_order_catches_an_eigenspace_that_is_cut():
+def test_a_cut_eigenspace_is_detected():
     def cut(graph):
         return to_others(netmf(graph, NetMF(dimensions=4)), 5)
 
-    with pytest.raises(AssertionError, match="order matters"):
-        assert_order_free(cut, named(SYMMETRIC["ring"]))
+    with pytest.raises(AssertionError, match="order of nodes"):
+        assert_permutation_equivariant(cut, named(SYMMETRIC["ring"]))
 
 
 @pytest.mark.parametrize(
     ("dimensions", "kept"), [(1, 1), (2, 1), (3, 3), (4, 3), (5, 5)], ids=lambda n: str(n)
 )
-def test_of_a_ring_both_vectors_of_an_eigenvalue_are_kept_or_none(dimensions, kept):
-    assert whole_eigenspaces(named(nx.cycle_graph(30)), dimensions, 5).shape == (30, kept)
+def test_a_double_eigenvalue_of_a_ring_is_used_completely_or_not_at_all(dimensions, kept):
+    assert complete_eigenspaces(named(nx.cycle_graph(30)), dimensions, 5).shape == (30, kept)
 
 
-def test_distinct_eigenvalues_are_all_kept():
+def test_all_distinct_eigenvalues_are_used():
     graph = random_graph(40, 0.2, 3)
     expected = netmf(graph, NetMF(dimensions=7, window=3))
-    found = whole_eigenspaces(graph, 7, 3)
+    found = complete_eigenspaces(graph, 7, 3)
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-9)
 
 
@@ -106,24 +111,24 @@ def sums_of_differences(graph, embedding):
     return np.abs(embedding[:, None] - embedding).sum(axis=2).mean(axis=1, keepdims=True)
 
 
-def assert_turn_free(describe):
-    """Turning and mirroring the embedding must change nothing."""
+def assert_rotation_invariant(describe):
+    """Assert that rotations and reflections of the embedding change nothing."""
     graph = random_graph(30, 0.2, 1)
-    embedding = whole_eigenspaces(graph, 12, 5)
+    embedding = complete_eigenspaces(graph, 12, 5)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(12, 12)))[0]
     for change in (turn, np.diag([-1.0] * 5 + [1.0] * 7)):
         found = describe(graph, embedding @ change)
         np.testing.assert_allclose(found, describe(graph, embedding), atol=1e-9)
 
 
-def test_does_not_depend_on_how_the_embedding_is_turned():
-    assert_turn_free(features)
+def test_does_not_depend_on_rotations_of_the_embedding():
+    assert_rotation_invariant(features)
 
 
-@pytest.mark.parametrize("culprit", [lambda graph, embedding: embedding, sums_of_differences])
-def test_the_law_of_turns_catches_coordinates_and_other_lengths(culprit):
+@pytest.mark.parametrize("wrong", [lambda graph, embedding: embedding, sums_of_differences])
+def test_coordinates_and_other_norms_are_detected(wrong):
     with pytest.raises(AssertionError):
-        assert_turn_free(culprit)
+        assert_rotation_invariant(wrong)
 
 
 @pytest.mark.parametrize("block", [1, 170, 10**9])
@@ -134,7 +139,7 @@ def test_blocks_change_nothing(monkeypatch, block):
     np.testing.assert_array_equal(to_others(embedding, 5), expected)
 
 
-def test_no_block_is_larger_than_it_should_be(monkeypatch):
+def test_blocks_have_a_limited_size(monkeypatch):
     sizes = []
     real = module.cdist
     monkeypatch.setattr(module, "cdist", lambda a, b: sizes.append(len(a) * len(b)) or real(a, b))
@@ -148,7 +153,7 @@ def test_without_edges_all_distances_are_zero(count):
     assert Distances().encode(named(nx.empty_graph(count))).tolist() == [[0] * 8] * count
 
 
-def test_a_lonely_node_has_no_neighbours_but_others():
+def test_an_isolated_node_has_distances_to_other_nodes_only():
     graph = nx.path_graph(4)
     graph.add_node("lonely")
     rows = Distances().encode(named(graph))
@@ -158,13 +163,13 @@ def test_a_lonely_node_has_no_neighbours_but_others():
     assert np.isfinite(rows).all()
 
 
-def test_two_nodes_are_as_far_from_each_other_in_every_column():
+def test_two_nodes_have_one_distance_in_every_column():
     rows = Distances(quantiles=2).encode(named(nx.path_graph(2)))
     np.testing.assert_allclose(rows, np.full((2, 5), rows[0, 0]))
     assert rows[0, 0] > 0.1
 
 
-def test_neighbours_are_nearer_than_others():
+def test_neighbors_are_nearer_than_other_nodes():
     rows = Distances(quantiles=1).encode(random_graph(120, 0.03, 2))
     assert rows[:, 0].mean() < 0.8 * rows[:, 3].mean()
 
@@ -175,6 +180,6 @@ def test_width():
 
 
 @pytest.mark.parametrize("wrong", [{"quantiles": 0}, {"window": 0}, {"dimensions": 0}, {"dim": 3}])
-def test_wrong_settings_are_refused(wrong):
+def test_invalid_settings_are_errors(wrong):
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         Distances(**wrong)

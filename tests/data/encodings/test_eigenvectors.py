@@ -15,13 +15,13 @@ def test_the_largest_entry_becomes_positive():
     np.testing.assert_array_equal(fixed_signs(vectors), vectors * [-1, -1])
 
 
-def test_of_equal_entries_the_first_decides_whatever_rounding_says():
+def test_of_nearly_equal_entries_the_first_decides_the_sign():
     for rounding in (-1e-12, 1e-12):
         turned = fixed_signs(np.array([[-0.5 - rounding], [0.5], [0.1]]))
         assert turned[0, 0] > 0
 
 
-def test_no_vectors_have_no_signs():
+def test_an_empty_matrix_has_no_signs():
     assert fixed_signs(np.zeros((0, 0))).shape == (0, 0)
     assert fixed_signs(np.zeros((3, 2))).tolist() == [[0, 0]] * 3
 
@@ -32,7 +32,7 @@ def residual(matrix, values, vectors):
 
 @pytest.mark.parametrize("solve", [largest, smallest])
 @pytest.mark.parametrize("count", [150, 400])
-def test_iterated_pairs_are_eigenpairs_and_those_of_the_dense_solver(solve, count, monkeypatch):
+def test_sparse_and_dense_solvers_agree(solve, count, monkeypatch):
     matrix = laplacian_matrix(random_graph(count, 0.04, 1))
     values, vectors = solve(matrix, 9)
     assert residual(matrix, values, vectors) < 1e-8
@@ -53,7 +53,7 @@ def test_iterated_pairs_are_eigenpairs_and_those_of_the_dense_solver(solve, coun
     ],
     ids=["star", "complete", "ring", "cube", "pieces"],
 )
-def test_many_equal_eigenvalues_are_endured(solve, graph):
+def test_many_equal_eigenvalues_are_computed(solve, graph):
     matrix = laplacian_matrix(named(graph))
     values, vectors = solve(matrix, 9)
     assert residual(matrix, values, vectors) < 1e-7
@@ -71,7 +71,7 @@ REPEATED = {
 
 
 def misses(solve, count=13):
-    """Orders of nodes in which an eigenvalue of some graph is found fewer times than it is."""
+    """Count node orders in which an eigenvalue is found with too low multiplicity."""
     found = 0
     for graph in REPEATED.values():
         matrix = laplacian_matrix(named(graph))
@@ -85,13 +85,13 @@ def misses(solve, count=13):
 
 
 @pytest.mark.parametrize("solve", [largest, smallest])
-def test_an_eigenvalue_is_found_as_often_as_it_is(solve, monkeypatch):
+def test_multiple_eigenvalues_are_found_with_their_multiplicity(solve, monkeypatch):
     assert misses(solve) == 0
-    monkeypatch.setattr(eigenvectors, "_is_passed_over", lambda *arguments: False)
+    monkeypatch.setattr(eigenvectors, "_is_incomplete", lambda *arguments: False)
     assert misses(solve) > 0
 
 
-def test_an_iteration_on_zeros_does_not_go_on_for_more_of_them(monkeypatch):
+def test_the_iteration_stops_at_zero_eigenvalues(monkeypatch):
     """Of a matrix of rank two all other eigenvalues are zero, up to rounding."""
     runs = []
     real = eigenvectors._some
@@ -101,8 +101,8 @@ def test_an_iteration_on_zeros_does_not_go_on_for_more_of_them(monkeypatch):
     assert len(runs) <= 2
 
 
-def test_vectors_passed_over_are_joined_to_those_found(monkeypatch):
-    """Also where the rank is so low that what is left has zeros along the vectors found."""
+def test_missed_eigenvectors_are_added(monkeypatch):
+    """Also at low rank, where the deflated matrix has zeros along the vectors found."""
     sizes = np.array([5.0] * 4 + [3.0] * 4 + [0.0] * 192)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(200, 200)))[0]
     matrix = csr_array(turn * sizes @ turn.T)
@@ -121,7 +121,7 @@ def test_vectors_passed_over_are_joined_to_those_found(monkeypatch):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-9)
 
 
-def test_where_an_iteration_leads_nowhere_the_dense_solver_steps_in(monkeypatch):
+def test_the_dense_solver_replaces_an_iteration_that_does_not_converge(monkeypatch):
     def hopeless(*arguments, **options):
         raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
 
@@ -131,7 +131,7 @@ def test_where_an_iteration_leads_nowhere_the_dense_solver_steps_in(monkeypatch)
     np.testing.assert_allclose(smallest(matrix, 4)[0], expected, atol=1e-8)
 
 
-def test_two_calls_give_the_same_bits():
+def test_eigenvectors_are_deterministic():
     matrix = laplacian_matrix(random_graph(300, 0.03, 2))
     np.testing.assert_array_equal(largest(matrix, 5)[1], largest(matrix, 5)[1])
 

@@ -27,17 +27,17 @@ def assert_slowest_vibrations(graph, vectors):
 
 
 @given(random_graphs())
-def test_columns_are_the_slowest_vibrations(graph):
+def test_columns_are_eigenvectors_of_the_smallest_eigenvalues(graph):
     assert_slowest_vibrations(graph, laplacian(graph, 5))
 
 
 @pytest.mark.parametrize("count", [150, 400])
-def test_of_large_graphs_too(count):
+def test_does_not_depend_on_the_order_of_nodes_of_large_graphs(count):
     graph = random_graph(count, 4 / count, 5)
     assert_slowest_vibrations(graph, laplacian(graph, 8))
 
 
-def test_the_law_catches_vectors_that_begin_with_the_trivial_one():
+def test_the_trivial_eigenvector_is_detected():
     graph = named(nx.path_graph(9))
     trivial = np.linalg.eigh(laplacian_slowly(graph))[1][:, :5]
     with pytest.raises(AssertionError):
@@ -45,27 +45,27 @@ def test_the_law_catches_vectors_that_begin_with_the_trivial_one():
 
 
 @given(random_graphs())
-def test_the_matrix_is_the_textbook_one(graph):
+def test_the_laplacian_equals_its_definition(graph):
     found = laplacian_matrix(graph).toarray()
     np.testing.assert_allclose(found, laplacian_slowly(graph), atol=1e-12)
 
 
-def test_many_pieces_are_told_apart():
-    """Lonely nodes give as many zeros as there are of them, which an iteration cannot part."""
+def test_connected_components_are_distinguished():
+    """Isolated nodes have eigenvalue zero each, which an iteration cannot separate."""
     graph = named(nx.disjoint_union(nx.path_graph(120), nx.empty_graph(20)))
     vectors = laplacian(graph, 8)
     assert_slowest_vibrations(graph, vectors)
     assert np.flatnonzero(np.abs(vectors[:, 0]) > 1e-9).tolist() == [120]
 
 
-def test_the_slowest_vibration_of_a_path_rises_along_it():
+def test_the_first_eigenvector_of_a_path_is_monotonic():
     vector = laplacian(named(nx.path_graph(20)), 1)[:, 0]
     inner = np.diff(vector[1:-1])
     assert (inner > 0).all() or (inner < 0).all()
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_nothing_vibrates_in_a_graph_without_two_nodes(count):
+def test_graphs_with_fewer_than_two_nodes_are_zero(count):
     assert laplacian(named(nx.empty_graph(count)), 4).tolist() == [[0] * 4] * count
 
 

@@ -27,7 +27,7 @@ def gram_slowly(graph, settings):
 
 
 @given(random_graphs(), st.integers(1, 7), st.sampled_from([0.5, 1.0, 5.0]))
-def test_the_matrix_is_that_of_the_definition(graph, window, negatives):
+def test_the_matrix_equals_its_definition(graph, window, negatives):
     settings = NetMF(window=window, negatives=negatives)
     if graph.nnz:
         found = module._walk_matrix(graph, settings).toarray()
@@ -67,7 +67,7 @@ def test_missing_columns_are_zero_and_graphs_without_edges_all_zero():
     assert netmf(named(nx.empty_graph(0)), NetMF()).shape == (0, 12)
 
 
-def test_two_communities_fall_apart():
+def test_two_communities_are_separated():
     graph = nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10))
     graph.add_edge(0, 10)
     embedding = netmf(named(graph), NetMF(dimensions=4))

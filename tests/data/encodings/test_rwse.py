@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 
 from lfds.data.encodings import rwse as module
 from lfds.data.encodings.rwse import RWSE, rwse
-from tests.data.encodings.graphs import assert_order_free, named, random_graph, random_graphs
+from tests.data.encodings.graphs import (
+    assert_permutation_equivariant,
+    named,
+    random_graph,
+    random_graphs,
+)
 
 
 def rwse_slowly(graph, steps):
@@ -30,21 +35,21 @@ def test_blocks_and_sparse_products_change_nothing(monkeypatch, block):
 
 @given(random_graphs())
 def test_does_not_depend_on_the_order_of_nodes(graph):
-    assert_order_free(RWSE(steps=8).encode, graph)
+    assert_permutation_equivariant(RWSE(steps=8).encode, graph)
 
 
-def test_the_law_of_order_catches_an_encoding_that_sees_it():
+def test_an_encoding_that_depends_on_the_order_is_detected():
     def with_position(graph):
         return np.arange(graph.shape[0])[:, None] * rwse(graph, 4)
 
-    with pytest.raises(AssertionError, match="order matters"):
-        assert_order_free(with_position, random_graph(9, 0.5, 0))
+    with pytest.raises(AssertionError, match="order of nodes"):
+        assert_permutation_equivariant(with_position, random_graph(9, 0.5, 0))
 
 
-def test_a_walk_on_an_even_ring_is_back_only_after_even_steps():
+def test_a_walk_on_an_even_ring_returns_after_even_steps_only():
     back = rwse(named(nx.cycle_graph(8)), 5)
     np.testing.assert_allclose(back, np.tile([0, 1 / 2, 0, 3 / 8, 0], (8, 1)), atol=1e-12)
 
 
-def test_a_lonely_node_is_never_back():
+def test_an_isolated_node_has_return_probability_zero():
     assert not rwse(named(nx.empty_graph(3)), 4).any()

@@ -4,8 +4,8 @@ import torch
 from torch.testing import assert_close
 
 from lfds.data import DataError, GraphSet
-from lfds.data.concat import join
-from lfds.data.readers.arrays import not_yet_encoded, targets_from
+from lfds.data.concat import concat
+from lfds.data.readers.arrays import targets_from, without_features
 
 PATH = [[0, 1], [1, 0]]
 
@@ -14,10 +14,10 @@ def test_attributes_are_the_features_until_encoded():
     graphs = GraphSet.from_arrays([2], PATH, attributes=[1.0, 2.0])
     assert graphs.x is graphs.attributes
     assert graphs.x.tolist() == [[1.0], [2.0]]
-    assert not_yet_encoded(graphs).x.shape == (2, 0)
+    assert without_features(graphs).x.shape == (2, 0)
 
 
-def test_tensors_and_lists_and_arrays_are_the_same():
+def test_tensors_lists_and_arrays_give_equal_sets():
     plain = GraphSet.from_arrays([2], PATH, [3], labels=[1, 2])
     tensors = GraphSet.from_arrays(
         torch.tensor([2]), torch.tensor(PATH), torch.tensor([3]), labels=torch.tensor([[1], [2]])
@@ -27,14 +27,14 @@ def test_tensors_and_lists_and_arrays_are_the_same():
     assert plain.equals(arrays)
 
 
-def test_any_tensor_of_numbers_is_taken():
+def test_tensors_of_any_dtype_are_accepted():
     for values in (torch.ones(2, 1, requires_grad=True), torch.ones(2, 1, dtype=torch.bfloat16)):
         graphs = GraphSet.from_arrays([2], PATH, attributes=values)
         assert graphs.x.tolist() == [[1.0], [1.0]]
         assert not graphs.x.requires_grad
 
 
-def test_repeated_edges_are_counted_and_left_out():
+def test_repeated_edges_are_counted_and_dropped():
     graphs = GraphSet.from_arrays([2], [[0, 1, 0], [1, 0, 1]])
     assert graphs.num_edges == 2
     assert graphs.provenance["duplicate_edges_removed"] == 1
@@ -50,7 +50,7 @@ def test_repeated_edges_are_counted_and_left_out():
         (np.array([9, 9], dtype=np.uint8), [0, 0], (9,)),
     ],
 )
-def test_whole_numbers_and_names_are_classes(y, found, classes):
+def test_integers_and_names_are_classes(y, found, classes):
     targets, names = targets_from(y, 2)
     assert targets.tolist() == found
     assert names == classes
@@ -60,14 +60,14 @@ def test_whole_numbers_and_names_are_classes(y, found, classes):
 @pytest.mark.parametrize(
     ("y", "shape"), [([0.5, 1], (2,)), ([[1.0], [2]], (2,)), ([[1.0, 2]] * 2, (2, 2))]
 )
-def test_floats_are_regressed(y, shape):
+def test_floats_are_regression_targets(y, shape):
     targets, classes = targets_from(y, 2)
     assert targets.shape == shape
     assert classes == ()
     assert targets.dtype == torch.float32
 
 
-def test_without_targets_there_are_none_and_no_class():
+def test_without_y_there_are_no_targets_and_classes():
     graphs = GraphSet.from_arrays([1, 1], [[], []])
     assert_close(graphs.y, torch.zeros(2, 0))
     assert (graphs.has_targets, graphs.num_classes) == (False, 0)
@@ -80,13 +80,13 @@ def test_graphs_without_targets_stay_without(tmp_path):
     graphs.save(tmp_path / "set")
     for same in (
         graphs[1],
-        join([graphs, graphs]),
+        concat([graphs, graphs]),
         GraphSet.load(tmp_path / "set"),
         GraphSet.from_pyg(graphs.to_pyg()),
         graphs.with_features(torch.ones(3, 1)),
     ):
         assert not same.has_targets
-    with pytest.raises(DataError, match="the graphs carry no labels, and the format needs some"):
+    with pytest.raises(DataError, match="the TU format needs targets, and the graphs have none"):
         graphs.to_tu(tmp_path / "tu")
     assert not (tmp_path / "tu").exists()
 
@@ -98,13 +98,13 @@ def test_graphs_without_targets_stay_without(tmp_path):
         ({"sizes": [-1]}, "sizes: graph 0 has -1 nodes"),
         ({"sizes": [2.5]}, "sizes: needs whole numbers"),
         ({"sizes": [[2]]}, r"sizes: needs shape \[n\]"),
-        ({"sizes": [[2], [1, 2]]}, "sizes: needs an array, with rows of the same"),
+        ({"sizes": [[2], [1, 2]]}, "sizes: needs an array with rows of equal"),
         ({"edge_index": [[0, 1, 2], [1, 0, 0]]}, "names node 2, but the nodes are 0 to 1"),
         ({"edge_index": [[0, 1]]}, r"edge_index: needs shape \[2, n\]"),
         ({"y": [1, 2]}, "one target for each of 1 graphs"),
         ({"y": 3}, "one target for each of 1 graphs"),
         ({"y": [float("nan")]}, "finite"),
-        ({"y": [[1, 2]]}, "one whole number, name or float per graph"),
+        ({"y": [[1, 2]]}, "one integer, string or float per graph"),
         ({"attributes": [[1.0]]}, "attributes: needs 2 rows"),
         (
             {"attributes": [1.0, float("inf")]},
@@ -119,14 +119,14 @@ def test_graphs_without_targets_stay_without(tmp_path):
             {"labels": np.array([1, 2**64 - 1], dtype=np.uint64)},
             "labels: needs whole numbers up to 9223372036854775807, not '18446744073709551615'",
         ),
-        ({"attributes": [[1.0], [1.0, 2.0]]}, "attributes: needs an array, with rows"),
-        ({"labels": [[1], [1, 2]]}, "labels: needs an array, with rows of the same length"),
+        ({"attributes": [[1.0], [1.0, 2.0]]}, "attributes: needs an array with rows"),
+        ({"labels": [[1], [1, 2]]}, "labels: needs an array with rows of equal length"),
         ({"y": [[1.0, 2.0], [1.0]]}, "y: needs an array"),
         ({"attributes": ["a", "b"]}, "attributes: needs numbers"),
         ({"labels": [0.5, 1.5]}, "labels: needs whole numbers"),
         ({"edge_labels": [1]}, "edge_labels: needs 2 rows"),
     ],
 )
-def test_what_is_wrong_is_named(given, message):
+def test_invalid_input_is_named(given, message):
     with pytest.raises(DataError, match=message):
         GraphSet.from_arrays(**{"sizes": [2], "edge_index": PATH, **given})

@@ -43,13 +43,13 @@ def test_a_directed_graph_keeps_its_directions(tmp_path):
 @pytest.mark.parametrize(
     ("label", "shape", "classes"), [(4, (1,), (4,)), (1.5, (1,), ()), ([1.0, 2.0], (1, 2), ())]
 )
-def test_labels_are_classes_or_quantities(label, shape, classes, tmp_path):
+def test_labels_are_classes_or_regression_targets(label, shape, classes, tmp_path):
     graphs = read_jsonl(write(tmp_path / "a.jsonl", {"nodes": 1, "label": label}))
     assert graphs.y.shape == shape
     assert graphs.classes == classes
 
 
-def test_nodes_are_shuffled_by_a_named_seed(tmp_path):
+def test_nodes_are_shuffled_by_the_seed(tmp_path):
     line = {"features": [[number] for number in range(30)], "labels": list(range(30))}
     path = write(tmp_path / "a.jsonl", line)
     graphs = read_jsonl(path)
@@ -68,21 +68,21 @@ def test_nodes_are_shuffled_by_a_named_seed(tmp_path):
         ("\x00\x01", "Invalid JSON"),
         ("[]", "should be an object"),
         ({**PATH, "featurs": []}, "featurs: Extra inputs"),
-        ({"edges": [[0, 1]]}, "does not say how many nodes"),
+        ({"edges": [[0, 1]]}, "has an unknown number of nodes"),
         ({**PATH, "features": [[1.0]]}, "features has 1 entries for 3 nodes"),
         ({**PATH, "features": [[1], [1, 2], [1]]}, "lists of different lengths"),
         ({**PATH, "features": [[1, 2]] * 3}, "features is of width 2, but of width 1 in line 1"),
         ('{"features": [[NaN]], "label": "a"}', "finite number"),
         ('{"features": [[1e400]], "label": "a"}', "features"),
-        ({**PATH, "label": 10**20}, "label: a class needs a whole number of 64 bits"),
-        ({**PATH, "label": 3}, "label is a class, but a name in line 1"),
+        ({**PATH, "label": 10**20}, "label: a class needs an integer of 64 bits"),
+        ({**PATH, "label": 3}, "label is an integer, but a name in line 1"),
         ({**PATH, "labels": [1, 2, 3]}, "labels is present, but absent in line 1"),
         ({**PATH, "edge_features": [[1]]}, "edge_features has 1 entries for 2 edges"),
         ({"nodes": 10**12, "label": "a"}, "nodes: Input should be less than"),
         ({"nodes": True, "label": "a"}, "nodes: Input should be a valid integer"),
     ],
 )
-def test_what_is_wrong_is_named_by_line(line, message, tmp_path):
+def test_invalid_content_is_named_by_line(line, message, tmp_path):
     path = write(tmp_path / "a.jsonl", PATH, line)
     with pytest.raises(DataError, match=message) as caught:
         read_jsonl(path)
@@ -106,7 +106,7 @@ TEXT = "\n".join(map(json.dumps, [PATH, {**PATH, "label": "b"}, DOT])).encode()
 
 @given(place=st.integers(0, len(TEXT)), junk=st.binary(max_size=4), keep=st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=400)
-def test_damaged_lines_are_a_data_error_or_a_sound_set(place, junk, keep, tmp_path):
+def test_damaged_lines_are_a_data_error_or_a_valid_set(place, junk, keep, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(TEXT[:place] + junk + (TEXT[place:] if keep else TEXT[place + len(junk) :]))
     with suppress(DataError):

@@ -5,21 +5,21 @@ from lfds.data import DataError, GraphSet
 from tests.data.graphs import edge_list
 
 
-def test_nodes_of_any_name_are_numbered_in_order():
+def test_nodes_with_any_name_are_numbered_in_order():
     graph = networkx.Graph([("b", "a"), ("a", (1, 2))])
     graphs = GraphSet.from_networkx([graph, networkx.empty_graph(2)], ["path", "dots"])
     assert edge_list(graphs) == [[(1, 0), (0, 1), (2, 1), (1, 2)], []]
     assert graphs.classes == ("dots", "path")
 
 
-def test_a_directed_edge_stays_directed_and_a_loop_single():
+def test_directed_edges_and_self_loops_are_not_doubled():
     assert edge_list(GraphSet.from_networkx([networkx.DiGraph([(0, 1), (1, 1)])])) == [
         [(0, 1), (1, 1)]
     ]
     assert edge_list(GraphSet.from_networkx([networkx.Graph([(0, 0)])])) == [[(0, 0)]]
 
 
-def test_what_is_known_is_taken_by_name():
+def test_node_and_edge_data_are_read_by_name():
     graph = networkx.Graph(y=1.5)
     graph.add_node("a", mass=1.5, charge=-1, kind=3)
     graph.add_node("b", mass=2.5, charge=0, kind=4)
@@ -33,9 +33,9 @@ def test_what_is_known_is_taken_by_name():
     assert graphs.y.tolist() == [1.5]
 
 
-def with_node(**known):
+def with_node(**data):
     graph = networkx.Graph()
-    graph.add_node("a", **known)
+    graph.add_node("a", **data)
     return graph
 
 
@@ -50,11 +50,11 @@ def with_node(**known):
         ([networkx.path_graph(2)], {"edge_attributes": ["w"]}, "lacks 'w'"),
     ],
 )
-def test_what_is_wrong_is_named_by_graph(graphs, options, message):
+def test_invalid_graphs_are_named(graphs, options, message):
     with pytest.raises(DataError, match=message):
         GraphSet.from_networkx(graphs, **options)
 
 
-def test_a_graph_that_is_not_in_a_list_is_refused():
+def test_a_single_graph_outside_a_list_is_an_error():
     with pytest.raises(DataError, match="needs a list of NetworkX graphs; put a single one in"):
         GraphSet.from_networkx(networkx.path_graph(3))

@@ -10,7 +10,7 @@ EDGE = torch.tensor([[0], [1]])
 
 
 @given(graphs=graph_sets())
-def test_there_and_back_again(graphs):
+def test_to_pyg_and_back_gives_an_equal_set(graphs):
     back = GraphSet.from_pyg(graphs.to_pyg())
     assert edge_list(back) == edge_list(graphs)
     assert back.sizes.tolist() == graphs.sizes.tolist()
@@ -24,27 +24,27 @@ def test_there_and_back_again(graphs):
         assert torch.equal(back.y, graphs.y)
 
 
-def test_features_go_before_attributes():
+def test_features_are_preferred_to_attributes():
     graphs = three_graphs().with_features(torch.ones(5, 7))
     assert graphs.to_pyg()[0].x.shape == (3, 7)
     assert three_graphs().with_features(torch.ones(5, 0)).to_pyg()[0].x.shape == (3, 2)
 
 
-def test_what_a_set_does_not_have_is_not_there():
+def test_missing_tensors_are_left_out_of_pyg_objects():
     data = GraphSet.from_arrays([2], [[0], [1]]).to_pyg()[0]
     assert data.x is None
     assert data.edge_attr is None
     assert data.num_nodes == 2
 
 
-def test_plain_objects_are_enough():
+def test_num_nodes_alone_is_enough():
     graphs = GraphSet.from_pyg([Data(x=torch.ones(2, 3), y=1), Data(x=torch.ones(1, 3), y=0)])
     assert graphs.num_edges == 0
     assert graphs.y.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("y", [torch.tensor(0.5), torch.tensor([0.5]), torch.tensor([[0.5]])])
-def test_one_target_may_be_written_in_any_shape(y):
+def test_a_target_may_have_any_shape_with_one_element(y):
     assert GraphSet.from_pyg([Data(x=torch.ones(1, 1), y=y)]).y.tolist() == [0.5]
 
 
@@ -66,12 +66,12 @@ def test_one_target_may_be_written_in_any_shape(y):
         ([Data(x=torch.ones(1, 1) * torch.nan)], "finite numbers"),
     ],
 )
-def test_what_is_wrong_is_named_by_graph(items, message):
+def test_invalid_graphs_are_named(items, message):
     with pytest.raises(DataError, match=message):
         GraphSet.from_pyg(items)
 
 
-def test_a_class_may_be_written_as_a_table_of_one():
+def test_classes_may_be_a_column():
     items = [Data(x=torch.ones(1, 1), y=torch.tensor([[label]])) for label in (7, 3)]
     assert GraphSet.from_pyg(items).classes == (3, 7)
 

@@ -1,3 +1,4 @@
+import json
 import shutil
 from contextlib import suppress
 
@@ -11,22 +12,12 @@ from torch_geometric.datasets import TUDataset
 from lfds.data import DataError, GraphSet
 from lfds.data.datasets.catalog import TU_DATASETS
 from lfds.data.readers.tu import read_tu
-from lfds.data.summary import differences, summarise
+from lfds.data.summary import differences, summarize
 from tests.data.graphs import SHARED, edge_list, needs_shared
-from tests.data.readers.test_tu_files import write_folder, write_tar, write_zip
-
-FILES = {
-    "S_A.txt": b"1, 2\n2, 1\n2, 3\n3, 2\n2, 1\n5, 6\n6, 5\n6, 6\n",
-    "S_graph_indicator.txt": b"1\n1\n1\n1\n3\n3\n",
-    "S_graph_labels.txt": b"1\n-1\n1\n",
-    "S_node_labels.txt": b"7\n5\n7\n5\n9\n9\n",
-    "S_node_attributes.txt": b"0.5, 1\n1.5, 2\n2.5, 3\n3.5, 4\n4.5, 5\n5.5, 6\n",
-    "S_edge_labels.txt": b"1\n1\n2\n2\n3\n1\n1\n4\n",
-    "S_edge_attributes.txt": b"0.1\n0.1\n0.2\n0.2\n0.3\n0.4\n0.4\n0.5\n",
-}
+from tests.data.tu_folders import FILES, write_folder, write_tar, write_zip
 
 
-def test_everything_there_is_is_read(tmp_path):
+def test_all_files_are_read(tmp_path):
     graphs = read_tu(write_folder(tmp_path / "S", FILES), seed=None)
     assert graphs.name == "S"
     assert graphs.sizes.tolist() == [4, 0, 2]
@@ -48,7 +39,7 @@ def test_everything_there_is_is_read(tmp_path):
     assert graphs.x.shape == (6, 0)
 
 
-def test_self_loops_go_if_asked(tmp_path):
+def test_self_loops_are_removed_on_request(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
     graphs = read_tu(folder, seed=None, self_loops="remove")
     assert edge_list(graphs)[2] == [(1, 0), (0, 1)]
@@ -56,13 +47,13 @@ def test_self_loops_go_if_asked(tmp_path):
     assert graphs.provenance["self_loops_removed"] == 1
 
 
-def test_archives_hold_the_same_set(tmp_path):
+def test_archives_are_read_like_folders(tmp_path):
     folder = read_tu(write_folder(tmp_path / "S", FILES))
     assert read_tu(write_zip(tmp_path / "S.zip", FILES)).equals(folder)
     assert read_tu(write_tar(tmp_path / "S.tar.gz", FILES)).equals(folder)
 
 
-def test_a_shuffled_set_is_the_same_set_in_another_order(tmp_path):
+def test_shuffled_nodes_keep_labels_and_edges(tmp_path):
     folder = write_folder(tmp_path / "S", FILES)
     plain = read_tu(folder, seed=None)
     orders = set()
@@ -87,7 +78,7 @@ def test_a_shuffled_set_is_the_same_set_in_another_order(tmp_path):
         ("A", b"1, 2\n0, 1\n", 2, "names node 0"),
         ("A", b"1, 2\n4, 5\n", 2, "joins node 4 of graph 1 and node 5 of graph 3"),
         ("A", b"1, 2\n2,", 2, "needs whole numbers"),
-        ("A", b"1, 2\n2", 2, "the file may be cut short"),
+        ("A", b"1, 2\n2", 2, "the file may be truncated"),
         ("A", b"\x80\x00\xff", 1, "has 1 column"),
         ("graph_indicator", b"1\n1\n1\n3\n1\n3\n", 5, "goes back from graph 3 to graph 1"),
         ("graph_indicator", b"1\n1\n1\n1\n3\n4\n", 6, "names graph 4, but .* graphs 1 to 3"),
@@ -96,12 +87,12 @@ def test_a_shuffled_set_is_the_same_set_in_another_order(tmp_path):
         ("node_labels", b"7\n5\n7\n5\n9\n", 6, "has 5 lines where 6 are needed"),
         ("node_labels", b"7\n5\n7\n5\n9\n9\n9\n", 7, "has 7 lines where 6 are needed"),
         ("node_attributes", b"1\n2\n3\n4\n5\nnan\n", 6, "needs finite numbers"),
-        ("edge_labels", b"1\n1\n", 3, "for each line of S_A.txt; one of the two is cut short"),
+        ("edge_labels", b"1\n1\n", 3, "for each line of S_A.txt; one of the two is truncated"),
         ("edge_attributes", b"1\n1\n", 3, "has 2 lines where 8 are needed"),
         ("graph_labels", b"1\n-1\n2.5\n", 3, "needs whole numbers"),
     ],
 )
-def test_what_is_wrong_is_named_by_file_and_line(file, content, line, message, tmp_path):
+def test_invalid_content_is_named_by_file_and_line(file, content, line, message, tmp_path):
     folder = write_folder(tmp_path / "S", {**FILES, f"S_{file}.txt": content})
     with pytest.raises(DataError, match=message) as caught:
         read_tu(folder)
@@ -109,7 +100,7 @@ def test_what_is_wrong_is_named_by_file_and_line(file, content, line, message, t
 
 
 @pytest.mark.parametrize("file", ["A", "graph_indicator", "graph_labels"])
-def test_a_file_that_is_needed_is_asked_for(file, tmp_path):
+def test_a_missing_required_file_is_named(file, tmp_path):
     files = {name: text for name, text in FILES.items() if name != f"S_{file}.txt"}
     with pytest.raises(DataError, match=f"{file}.txt"):
         read_tu(write_folder(tmp_path / "S", files))
@@ -174,13 +165,13 @@ def read_damaged_archive(corruption, pack, tmp_path):
 
 @given(damage=damages)
 @settings(in_one_folder, max_examples=400)
-def test_damaged_files_are_a_data_error_or_a_sound_set(damage, tmp_path):
+def test_damaged_files_are_a_data_error_or_a_valid_set(damage, tmp_path):
     read_damaged_files(damage, tmp_path)
 
 
 @given(corruption=corruptions, pack=st.sampled_from([write_zip, write_tar]))
 @settings(in_one_folder, max_examples=300)
-def test_damaged_archives_are_a_data_error_or_a_sound_set(corruption, pack, tmp_path):
+def test_damaged_archives_are_a_data_error_or_a_valid_set(corruption, pack, tmp_path):
     read_damaged_archive(corruption, pack, tmp_path)
 
 
@@ -208,7 +199,7 @@ REAL = [
 @pytest.mark.parametrize("name", REAL)
 def test_real_datasets_are_as_published(name):
     graphs = read_tu(SHARED / name)
-    assert differences(graphs, summarise(graphs), TU_DATASETS[name]) == []
+    assert differences(graphs, summarize(graphs), TU_DATASETS[name]) == []
 
 
 @needs_shared
@@ -226,7 +217,7 @@ def test_pyg_reads_the_same_graphs(name, tmp_path):
 
 
 @needs_shared
-def test_the_order_of_nodes_no_longer_gives_the_class_away():
+def test_shuffling_removes_the_class_from_the_node_order():
     def best_single_place(graphs):
         table = graphs.attributes.reshape(len(graphs), -1)
         signs = torch.where(graphs.y == 1, 1.0, -1.0)
@@ -236,3 +227,72 @@ def test_the_order_of_nodes_no_longer_gives_the_class_away():
     in_file_order = best_single_place(read_tu(SHARED / "SYNTHETIC", seed=None))
     shuffled = best_single_place(read_tu(SHARED / "SYNTHETIC"))
     assert in_file_order > 2 * shuffled
+
+
+def read_targets(folder, **options):
+    """Read a dataset of graphs with one node each that has nothing but targets."""
+    parts = {part: content for part, content in options.items() if part.startswith("graph")}
+    lines = max(content.count(b"\n") for content in parts.values()) if parts else 1
+    indicator = "".join(f"{graph + 1}\n" for graph in range(lines)).encode()
+    files = {"S_A.txt": b"", "S_graph_indicator.txt": indicator}
+    files |= {f"S_{part}.txt": content for part, content in parts.items()}
+    if "names" in options:
+        files["S_names.json"] = options["names"]
+    return read_tu(write_folder(folder / "S", files), target=options.get("target"))
+
+
+def test_graph_labels_are_classes(tmp_path):
+    graphs = read_targets(tmp_path, graph_labels=b"-1\n1\n-1\n")
+    assert graphs.y.tolist() == [0, 1, 0]
+    assert graphs.classes == (-1, 1)
+
+
+def test_graph_attributes_are_regression_targets(tmp_path):
+    graphs = read_targets(tmp_path, graph_attributes=b"0.5, 1\n2, 3\n")
+    assert graphs.y.tolist() == [[0.5, 1.0], [2.0, 3.0]]
+    assert graphs.classes == ()
+
+
+def test_graph_labels_are_preferred_unless_a_target_is_chosen(tmp_path):
+    both = {"graph_attributes": b"0.5\n2\n", "graph_labels": b"3\n4\n"}
+    assert read_targets(tmp_path / "one", **both).classes == (3, 4)
+    assert read_targets(tmp_path / "two", **both, target="attributes").y.tolist() == [0.5, 2.0]
+
+
+def test_with_names_the_labels_are_indices_of_classes(tmp_path):
+    names = b'{"classes": ["cat", "dog", "owl"], "label_values": []}'
+    graphs = read_targets(tmp_path / "one", graph_labels=b"2\n0\n", names=names)
+    assert graphs.y.tolist() == [2, 0]
+    assert graphs.classes == ("cat", "dog", "owl")
+    with pytest.raises(DataError, match=r"S_graph_labels\.txt, line 2: names class 3"):
+        read_targets(tmp_path / "two", graph_labels=b"2\n3\n", names=names)
+
+
+@pytest.mark.parametrize(
+    ("content", "target", "message"),
+    [
+        ({}, None, r"S: has no targets; it needs S_graph_labels\.txt or S_graph_attributes"),
+        ({"graph_labels": b"1\n"}, "attributes", r"lacks the file S_graph_attributes\.txt"),
+        ({"graph_labels": b""}, None, "is empty"),
+        ({"graph_attributes": b"\n"}, None, "is empty"),
+        ({"graph_labels": b"1\n2, 3\n"}, None, "line 2: has 2 column"),
+        ({"graph_labels": b"1\ncat\n"}, None, "line 2: needs whole numbers, not 'cat'"),
+    ],
+)
+def test_invalid_targets_are_named(content, target, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        read_targets(tmp_path, **content, target=target)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[5, 7]], "column 0 of the node labels holds '9', not listed here"),
+        ([[5, 7, 9], [1]], r"needs values for 1 column\(s\) of node labels, not 2"),
+    ],
+)
+def test_labels_that_the_names_do_not_list_are_an_error(values, message, tmp_path):
+    names = json.dumps({"classes": [-1, 0, 1], "label_values": values}).encode()
+    files = {**FILES, "S_graph_labels.txt": b"0\n1\n2\n", "S_names.json": names}
+    with pytest.raises(DataError, match=message):
+        read_tu(write_folder(tmp_path / "S", files))

@@ -30,7 +30,7 @@ def test_blocks_cover_every_node_once_with_its_graph(sizes, size):
 @pytest.mark.parametrize("reduction", ["sum", "mean", "mass"])
 @pytest.mark.parametrize("low_memory", [False, True])
 @pytest.mark.parametrize("per_graph", [False, True])
-def test_the_operator_is_well_formed(reduction, low_memory, per_graph, monkeypatch):
+def test_the_operator_passes_the_checks_of_torch(reduction, low_memory, per_graph, monkeypatch):
     monkeypatch.setattr(operator, "BLOCK", 2)
     x = torch.randn(5, 4, requires_grad=True)
     anchors = torch.randn(*((3,) if per_graph else ()), 8, 4, requires_grad=True)
@@ -40,7 +40,7 @@ def test_the_operator_is_well_formed(reduction, low_memory, per_graph, monkeypat
 
 @pytest.mark.parametrize("reduction", ["sum", "mean", "mass"])
 @pytest.mark.parametrize("low_memory", [False, True])
-def test_the_operator_and_the_eager_way_are_the_same(reduction, low_memory):
+def test_the_operator_and_the_eager_function_are_the_same(reduction, low_memory):
     ptr = torch.tensor([0, 20, 20, 50])
     x, anchors = torch.randn(50, 8), torch.randn(4, 8)
     weights = torch.randn(3, 4, 8)
@@ -53,7 +53,7 @@ def test_the_operator_and_the_eager_way_are_the_same(reduction, low_memory):
 
 
 @pytest.mark.parametrize("ptr", [[0, 2, 4], [0, 2, 40], [0, 4, 2, 6], [1, 3, 6]])
-def test_the_operator_reads_no_stray_memory(ptr):
+def test_the_operator_refuses_a_wrong_ptr(ptr):
     with pytest.raises(ValueError, match="ptr must"):
         torch.ops.lfds.distribute(
             torch.randn(6, 8), torch.randn(4, 8), torch.tensor(ptr), "sum", False
@@ -71,22 +71,17 @@ def test_low_memory_keeps_no_shares():
 @pytest.mark.parametrize(
     "run", [torch.ops.lfds.distribute, operator._Eagerly.apply], ids=["operator", "eagerly"]
 )
-def test_a_second_derivative_is_refused_in_words(run):
+def test_a_second_derivative_is_refused_with_the_way_out(run):
     x, anchors = torch.randn(5, 4, requires_grad=True), torch.randn(8, 4)
     slots = run(x, anchors, torch.tensor([0, 5]), "sum", False)[0]
-    (pull,) = torch.autograd.grad(slots.square().sum(), x, create_graph=True)
+    (grad,) = torch.autograd.grad(slots.square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match=r"no second derivative.*do not pass create_graph"):
-        pull.sum().backward()
+        grad.sum().backward()
 
 
-@pytest.mark.parametrize("kernels", [True, False], ids=["native", "torch"])
 @pytest.mark.parametrize("slots", [8, 9, 10, 30])
 @pytest.mark.parametrize("channels", [8, 12, 64])
-def test_gradients_in_single_precision_whatever_the_number_of_slots(
-    kernels, slots, channels, monkeypatch
-):
-    if not kernels:
-        monkeypatch.setattr("lfds.nn.accel.numba_installed", lambda: False)
+def test_gradients_in_float32_for_any_number_of_slots(slots, channels):
     x = torch.randn(6, channels, requires_grad=True)
     anchors = torch.randn(slots, channels, requires_grad=True)
     grad = torch.randn(2, slots, channels)
@@ -97,13 +92,8 @@ def test_gradients_in_single_precision_whatever_the_number_of_slots(
     assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("kernels", [True, False], ids=["native", "torch"])
 @pytest.mark.parametrize("slots", [8, 9, 30])
-def test_anchors_of_each_graph_in_single_precision_whatever_their_number(
-    kernels, slots, monkeypatch
-):
-    if not kernels:
-        monkeypatch.setattr("lfds.nn.accel.numba_installed", lambda: False)
+def test_anchors_of_each_graph_in_float32_for_any_number_of_slots(slots):
     x = torch.randn(6, 12, requires_grad=True)
     anchors = torch.randn(2, slots, 12, requires_grad=True)
     grad = torch.randn(2, slots, 12)

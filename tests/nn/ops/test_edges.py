@@ -42,18 +42,18 @@ def test_rows_receive_and_columns_send(graph):
 
 
 @given(drawn(), st.integers(0, 63))
-def test_nodes_kept_are_the_submatrix(graph, bits):
+def test_a_subgraph_is_the_submatrix(graph, bits):
     nodes, index, weight = graph
-    kept = torch.tensor([bool(bits >> node & 1) for node in range(nodes)])
-    edges = Edges.from_index(index, nodes, weight).among(kept)
-    expected = matrix_of(nodes, index, weight)[kept][:, kept]
+    mask = torch.tensor([bool(bits >> node & 1) for node in range(nodes)])
+    edges = Edges.from_index(index, nodes, weight).subgraph(mask)
+    expected = matrix_of(nodes, index, weight)[mask][:, mask]
     assert_close(dense(edges.rows), expected)
     assert_close(dense(edges.columns), expected.T)
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.float64, torch.float16])
 @pytest.mark.parametrize("integers", [torch.int32, torch.int64])
-def test_what_was_given_may_change_afterwards(precision, integers):
+def test_arguments_are_copied(precision, integers):
     ptr, source = torch.tensor([0, 2, 2, 3], dtype=integers), torch.tensor([1, 2, 0]).to(integers)
     weight = torch.tensor([1.0, 2.0, 3.0], dtype=precision)
     edges = Edges.from_rows(ptr, source, weight)
@@ -63,7 +63,7 @@ def test_what_was_given_may_change_afterwards(precision, integers):
     assert torch.equal(dense(edges.columns), dense(edges.rows).T)
 
 
-def test_rows_of_a_batch_of_the_data_part():
+def test_rows_of_a_batch_of_lfds_data():
     edges = Edges.from_rows(torch.tensor([0, 2, 2, 3]), torch.tensor([1, 2, 0], dtype=torch.int32))
     assert dense(edges.rows).tolist() == [[0, 1, 1], [0, 0, 0], [1, 0, 0]]
     assert edges.target.tolist() == [0, 0, 2]
@@ -78,7 +78,7 @@ def test_transposing_by_sorting_gives_the_same_entries(graph):
 
 
 @pytest.mark.parametrize(
-    ("ptr", "source", "weight", "words"),
+    ("ptr", "source", "weight", "message"),
     [
         ([0, 1], [1], None, "edges must come from nodes 0 to 0, got 1"),
         ([0, 1], [-1], None, "got -1"),
@@ -88,6 +88,6 @@ def test_transposing_by_sorting_gives_the_same_entries(graph):
         ([0, 1], [0], torch.ones(1, requires_grad=True), "with requires_grad"),
     ],
 )
-def test_what_does_not_fit_is_named(ptr, source, weight, words):
-    with pytest.raises(ValueError, match=words):
+def test_invalid_edges_are_refused(ptr, source, weight, message):
+    with pytest.raises(ValueError, match=message):
         Edges.from_rows(torch.tensor(ptr), torch.tensor(source), weight)

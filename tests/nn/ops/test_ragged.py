@@ -9,7 +9,7 @@ SIZES = st.lists(st.integers(0, 6), min_size=1, max_size=6)
 
 
 @given(sizes=SIZES)
-def test_index_and_ptr_say_the_same(sizes):
+def test_index_and_ptr_are_converted_into_each_other(sizes):
     index = torch.repeat_interleave(torch.tensor(sizes))
     ptr = torch.tensor([0, *sizes]).cumsum(0)
     assert_close(ptr_from_index(index, len(sizes)), ptr)
@@ -17,14 +17,14 @@ def test_index_and_ptr_say_the_same(sizes):
 
 
 @given(sizes=SIZES, seed=st.integers(0, 99))
-def test_nodes_in_any_order_are_brought_together(sizes, seed):
+def test_nodes_in_any_order_are_grouped_by_graph(sizes, seed):
     order = torch.randperm(sum(sizes), generator=torch.Generator().manual_seed(seed))
     index = torch.repeat_interleave(torch.tensor(sizes))[order]
     x = torch.arange(len(index), dtype=torch.float32)[:, None]
     batch = ragged(x, index, num_graphs=len(sizes))
     for graph in range(len(sizes)):
         nodes = batch.x[batch.ptr[graph] : batch.ptr[graph + 1], 0].long()
-        # The nodes of this graph, in the order in which they came.
+        # The nodes of this graph, in their original order.
         assert nodes.tolist() == (index == graph).nonzero()[:, 0].tolist()
     if batch.order is not None:
         assert_close(x[batch.order], batch.x)
@@ -48,7 +48,7 @@ def test_the_largest_index_counts_the_graphs():
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20), st.integers(0, 3))
-def test_runs_hold_every_graph_once_and_few_nodes(sizes, most, each):
+def test_runs_hold_every_graph_once_and_a_limited_number_of_nodes(sizes, most, each):
     ptr = torch.tensor([0, *sizes]).cumsum(0)
     runs = list(runs_of_nodes(ptr, most, each))
     assert [k for run in runs for k in range(run.start, run.stop)] == list(range(len(sizes)))

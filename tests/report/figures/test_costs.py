@@ -5,64 +5,71 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 from matplotlib.text import Text
 
-from lfds.report.cost import Cost
-from lfds.report.figures import costs
-from lfds.report.figures.costs import _LINE, draw_costs, few_ticks, free_place
-from tests.report.runs import record, records
+from lfds.report.figures.costs import LINE_HEIGHT, draw_costs, free_height, log_ticks
+from tests.report.runs import record, records, with_outcome
 
 
 @pytest.mark.usefixtures("drawing")
 def test_complete_rows_are_points_at_their_cost_and_accuracy(report_on):
     some = [*records(["max", "loop"], ["A"]), *records(["gmt"], ["A"])[:2]]
-    standing = report_on(some).by("fair")
-    drawing = draw_costs(standing, "A")
+    board = report_on(some).by("fair")
+    drawing = draw_costs(board, "A")
     time, size = drawing.figure.axes
     assert [text.get_text() for text in time.texts] == ["loop", "max"]
     first = next(found for found in time.collections if isinstance(found, PathCollection))
     (where,) = first.get_offsets()
-    mean = standing.entries["max", "A"].summary.mean
+    mean = board.entries["max", "A"].summary.mean
     assert tuple(where) == (4.0, pytest.approx(100 * mean))
-    assert size.get_xlabel() == "numbers learned"
+    assert size.get_xlabel() == "parameters"
     assert "gmt" not in drawing.about
 
 
 @pytest.mark.usefixtures("drawing")
-def test_memory_is_shown_where_it_was_measured(report_on, monkeypatch):
-    standing = report_on(records(["max"], ["A"])).by("fair")
-    monkeypatch.setattr(costs, "cost_of", lambda _: Cost(1.0, 10, 5e6))
-    assert len(draw_costs(standing, "A").figure.axes) == 3
-    monkeypatch.setattr(costs, "cost_of", lambda _: Cost(0.0, 10, None))
-    time, _ = draw_costs(standing, "A").figure.axes
+def test_memory_is_shown_if_it_was_measured(report_on):
+    def panels(**changes):
+        some = [with_outcome(one, **changes) for one in records(["max"], ["A"])]
+        return draw_costs(report_on(some).by("fair"), "A").figure.axes
+
+    assert len(panels(peak_memory=5_000_000)) == 3
+    time, _ = panels(seconds=0.0)
     assert time.get_xscale() == "linear"
 
 
-def test_where_nothing_is_complete_nothing_is_shown(report_on):
+@pytest.mark.usefixtures("drawing")
+def test_rows_without_measured_memory_are_left_out_of_its_panel(report_on):
+    measured = [with_outcome(one, peak_memory=5_000_000) for one in records(["max"], ["A"])]
+    drawing = draw_costs(report_on([*measured, *records(["loop"], ["A"])]).by("fair"), "A")
+    time, _, memory = drawing.figure.axes
+    assert [len(axes.texts) for axes in (time, memory)] == [2, 1]
+
+
+def test_without_complete_rows_nothing_is_drawn(report_on):
     assert draw_costs(report_on([record("max", "A")]).by("fair"), "A") is None
 
 
 @given(st.floats(1e-3, 1e9), st.floats(2, 1e6), st.integers(3, 5))
 def test_ticks_are_few_and_inside(low, ratio, most):
-    ticks = few_ticks(low, low * ratio, most)
+    ticks = log_ticks(low, low * ratio, most)
     assert 2 <= len(ticks) <= most
     assert all(low <= tick <= low * ratio for tick in ticks)
     assert ticks == sorted(ticks)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_names_at_one_place_never_meet_and_stay_in_the_panel(heights):
+def test_names_at_one_place_do_not_overlap_and_stay_in_the_panel(heights):
     taken = []
     for up in sorted(heights, reverse=True):
-        taken.append((0.5, 0.7, free_place((0.5, 0.7), up, taken)))
+        taken.append((0.5, 0.7, free_height((0.5, 0.7), up, taken)))
     places = [place for _, _, place in taken]
-    assert all(abs(a - b) >= _LINE - 1e-6 for n, a in enumerate(places) for b in places[:n])
+    assert all(abs(a - b) >= LINE_HEIGHT - 1e-6 for n, a in enumerate(places) for b in places[:n])
     if len(heights) <= 6:
         assert all(0 <= place <= 1 for place in places)
-    assert free_place((0.71, 0.9), 0.5, taken) == 0.5
+    assert free_height((0.71, 0.9), 0.5, taken) == 0.5
 
 
 @pytest.mark.usefixtures("drawing")
 @pytest.mark.parametrize(("letters", "more"), [("abcdefghijklmn", ""), ("ab", " (epochs 100, #2)")])
-def test_many_or_long_rows_are_numbered_with_a_key_and_nothing_meets(report_on, letters, more):
+def test_many_or_long_rows_are_numbered_with_a_legend_and_do_not_overlap(report_on, letters, more):
     pools = [f"pooling-{letter}{more}" for letter in letters]
     drawing = draw_costs(report_on(records(pools, ["A"])).by("fair"), "A")
     canvas = FigureCanvasAgg(drawing.figure)

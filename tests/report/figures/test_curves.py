@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from lfds.report.figures.curves import draw_curves, watched
+from lfds.report.figures.curves import draw_curves, learning_curves
 from tests.report.runs import accuracy_of, record, records
 
 pytestmark = pytest.mark.usefixtures("drawing")
@@ -13,53 +13,59 @@ pytestmark = pytest.mark.usefixtures("drawing")
     # Even folds peak at epoch 2, odd ones at 3; three of five are even.
     [("last", [4, 4, 4, 4, 4]), ("common-best", [2] * 5), ("fold-best", [2, 3, 2, 3, 2])],
 )
-def test_the_chosen_epochs_are_those_of_the_rule(report_on, rule, epochs):
+def test_evaluated_epochs_are_those_of_the_rule(report_on, rule, epochs):
     report = report_on(records(["max"], ["A"], protocol="paper"))
     entry = report.by(rule).entries["max", "A"]
-    chosen = watched(entry, rule).chosen
-    assert [epoch for epoch, _ in chosen] == epochs
-    assert np.isclose(np.mean([height for _, height in chosen]), entry.summary.mean)
+    evaluated = learning_curves(entry, rule).evaluated
+    assert [epoch for epoch, _ in evaluated] == epochs
+    assert np.isclose(np.mean([height for _, height in evaluated]), entry.summary.mean)
 
 
-def test_under_fair_the_validation_graphs_are_watched(report_on):
+def test_curves_under_fair_are_those_of_the_validation_graphs(report_on):
     entry = report_on(records(["max"], ["A"])).by("fair").entries["max", "A"]
-    seen = watched(entry, "fair")
-    assert [epoch for epoch, _ in seen.chosen] == [2, 3, 2, 3, 2]
-    assert seen.accuracy.shape == seen.train.shape == (5, 4)
-    assert np.isclose(seen.accuracy[0, 1], accuracy_of("max", "A", 0, 0))
+    curves = learning_curves(entry, "fair")
+    assert [epoch for epoch, _ in curves.evaluated] == [2, 3, 2, 3, 2]
+    assert curves.accuracy.shape == curves.train.shape == (5, 4)
+    assert np.isclose(curves.accuracy[0, 1], accuracy_of("max", "A", 0, 0))
 
 
-def test_half_a_run_has_no_common_epoch(report_on):
+def test_incomplete_run_has_no_common_epoch(report_on):
     entry = report_on(records(["max"], ["A"], protocol="paper")[:3]).by("last").entries["max", "A"]
-    assert watched(entry, "common-best").chosen == []
-    assert len(watched(entry, "fold-best").chosen) == 3
+    assert learning_curves(entry, "common-best").evaluated == []
+    assert len(learning_curves(entry, "fold-best").evaluated) == 3
 
 
-def test_folds_of_unequal_length_are_drawn_as_far_as_they_go(report_on):
+def test_incomplete_run_is_drawn_without_a_common_epoch(report_on):
+    report = report_on(records(["max"], ["A"], protocol="paper")[:3])
+    about = draw_curves(report.by("common-best"), "A").about
+    assert about.endswith("% after 4 epochs.")
+
+
+def test_folds_of_unequal_length_are_drawn(report_on):
     some = records(["max"], ["A"])
     short = some[0].outcome
     cut = short.curve.model_copy(update={"validation": (0.1, 0.9), "train": (0.2, 0.3)})
     some[0] = some[0].model_copy(update={"outcome": short.model_copy(update={"curve": cut})})
-    standing = report_on(some).by("fair")
-    assert np.isnan(watched(standing.entries["max", "A"], "fair").accuracy[0, 2:]).all()
-    assert draw_curves(standing, "A") is not None
+    board = report_on(some).by("fair")
+    assert np.isnan(learning_curves(board.entries["max", "A"], "fair").accuracy[0, 2:]).all()
+    assert draw_curves(board, "A") is not None
 
 
-def test_there_is_a_panel_for_each_row_and_it_says_what_is_missing(report_on):
+def test_each_row_has_a_panel_titled_with_its_progress(report_on):
     some = [*records(datasets=["A"]), *records(["gmt"], ["A"])[:2]]
     drawing = draw_curves(report_on(some).by("fair"), "A")
     titles = [axes.get_title(loc="left") for axes in drawing.figure.axes if axes.axison]
     assert titles == ["max", "loop", "image", "gmt (2 of 5)"]
-    assert "judged epochs from 2 to 3" in drawing.about
+    assert "evaluated epochs from 2 to 3" in drawing.about
 
 
-def test_without_a_fold_there_is_no_curve(report_on):
+def test_without_completed_folds_nothing_is_drawn(report_on):
     failed = [record("max", "A", fold, failed=True) for fold in range(5)]
     assert draw_curves(report_on(failed).by("fair"), "A") is None
 
 
 @pytest.mark.usefixtures("drawing")
-def test_long_names_do_not_meet(report_on):
+def test_long_names_do_not_overlap(report_on):
     pools = [f"learned-spectral (epochs 100, slots {n})" for n in range(5)]
     drawing = draw_curves(report_on(records(pools, ["A"])).by("fair"), "A")
     canvas = FigureCanvasAgg(drawing.figure)

@@ -8,16 +8,16 @@ from tests.report.runs import records
 pytestmark = pytest.mark.usefixtures("drawing")
 
 
-def test_every_two_rows_are_compared_from_both_sides(report_on):
-    standing = report_on(records(datasets=["A"])).by("fair")
-    drawing = draw_pairs(standing, "A")
+def test_every_two_rows_are_compared_in_both_directions(report_on):
+    board = report_on(records(datasets=["A"])).by("fair")
+    drawing = draw_pairs(board, "A")
     cells = {text.get_position()[::-1]: text for text in drawing.figure.axes[0].texts}
     assert set(cells) == {(row, column) for row in range(3) for column in range(3) if row != column}
-    pair = standing.pairs["A"][0]
+    pair = board.pairs["A"][0]
     assert (pair.first, pair.second) == ("max", "loop")
-    assert cells[0, 1].get_text() == points(pair.outcome.difference)
-    assert cells[1, 0].get_text() == points(-pair.outcome.difference)
-    # Only what is sure is shaded, and the side that is ahead is darker.
+    assert cells[0, 1].get_text() == points(pair.comparison.difference)
+    assert cells[1, 0].get_text() == points(-pair.comparison.difference)
+    # Only significant differences are shaded, the better side darker.
     shades = {
         (round(patch.get_y() + 0.42), round(patch.get_x() + 0.48)): sum(patch.get_facecolor()[:3])
         for patch in drawing.figure.axes[0].patches
@@ -27,12 +27,12 @@ def test_every_two_rows_are_compared_from_both_sides(report_on):
     assert "max" in drawing.about
 
 
-def test_with_nothing_to_compare_nothing_is_drawn(report_on):
+def test_without_pairs_nothing_is_drawn(report_on):
     assert draw_pairs(report_on(records(["max"], ["A"])).by("fair"), "A") is None
 
 
 @pytest.mark.parametrize("count", [3, 14, 17])
-def test_however_many_there_are_no_two_names_or_numbers_meet(report_on, count):
+def test_names_and_numbers_do_not_overlap(report_on, count):
     pools = [f"pooling-number-{number} (with settings)" for number in range(count)]
     drawing = draw_pairs(report_on(records(pools, ["A"])).by("fair"), "A")
     canvas = FigureCanvasAgg(drawing.figure)

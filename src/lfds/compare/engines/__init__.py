@@ -1,1 +1,1 @@
-"""Who runs the folds of a comparison: this process, several, or a Ray cluster."""
+"""Engines that run the folds of a comparison: this process, several processes, a Ray cluster."""

@@ -1,7 +1,7 @@
-"""Many folds run, here or by several processes; who runs what when changes no bit of the results.
+"""Folds run on this machine; how many processes there are changes no bit of the results.
 
-Each process has a pipe of its own to the one that started it: one that is killed takes nothing
-with it but the fold it was running, and its place is taken by another.
+Each process has a pipe of its own: one that is killed loses only the fold it was running, and is
+replaced.
 """
 
 import os
@@ -26,11 +26,11 @@ OnEnd = Callable[[FoldTask, Outcome | Failure], None]
 
 
 class Engine(ABC):
-    """Runs folds somewhere."""
+    """Runs folds."""
 
     @abstractmethod
     def run(
-        self, tasks: Iterable[FoldTask], place: RunDirectory, on_step: OnStep, on_end: OnEnd
+        self, tasks: Iterable[FoldTask], directory: RunDirectory, on_step: OnStep, on_end: OnEnd
     ) -> None:
         """Run all tasks; both functions are called in the process and thread of the caller."""
 
@@ -40,67 +40,68 @@ class SerialEngine(Engine):
     """One fold after the other, in this process."""
 
     def run(
-        self, tasks: Iterable[FoldTask], place: RunDirectory, on_step: OnStep, on_end: OnEnd
+        self, tasks: Iterable[FoldTask], directory: RunDirectory, on_step: OnStep, on_end: OnEnd
     ) -> None:
         for task in tasks:
-            on_end(task, run_fold(task, place, partial(on_step, task)))
+            on_end(task, run_fold(task, directory, partial(on_step, task)))
 
 
 @final
-class Processes(Engine):
+class ProcessEngine(Engine):
     """Several folds at a time, each in a process with one thread.
 
     Args:
-        workers: How many processes.
+        workers: Number of processes.
     """
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
     def run(
-        self, tasks: Iterable[FoldTask], place: RunDirectory, on_step: OnStep, on_end: OnEnd
+        self, tasks: Iterable[FoldTask], directory: RunDirectory, on_step: OnStep, on_end: OnEnd
     ) -> None:
-        waiting = deque(tasks)
-        crew: dict[Connection, _Worker] = {}
+        queue = deque(tasks)
+        workers: dict[Connection, _Worker] = {}
         try:
-            for _ in range(min(self.workers, len(waiting))):
-                _hire(crew, waiting.popleft(), place)
-            while crew:
-                for connection in wait(list(crew)):
+            for _ in range(min(self.workers, len(queue))):
+                _start_worker(workers, queue.popleft(), directory)
+            while workers:
+                for connection in wait(list(workers)):
                     assert isinstance(connection, Connection)
-                    self._hear(crew, connection, waiting, place, on_step, on_end)
+                    self._receive(workers, connection, queue, directory, on_step, on_end)
         finally:
-            for worker in crew.values():
+            for worker in workers.values():
                 worker.process.kill()
                 worker.process.join()
 
-    def _hear(
+    def _receive(
         self,
-        crew: dict[Connection, "_Worker"],
+        workers: dict[Connection, "_Worker"],
         connection: Connection,
-        waiting: deque[FoldTask],
-        place: RunDirectory,
+        queue: deque[FoldTask],
+        directory: RunDirectory,
         on_step: OnStep,
         on_end: OnEnd,
     ) -> None:
-        worker = crew[connection]
+        """Handle one message of a worker, or its death; give it or a new worker the next task."""
+        worker = workers[connection]
         try:
             message = connection.recv()
         except (EOFError, OSError):
-            message = _end_of(crew.pop(connection))
-            if waiting:
-                _hire(crew, waiting.popleft(), place)
-            on_end(worker.task, message)
+            failure = _failure_of(workers.pop(connection))
+            if queue:
+                _start_worker(workers, queue.popleft(), directory)
+            on_end(worker.task, failure)
             return
         if isinstance(message, Step):
             on_step(worker.task, message)
             return
         ended = worker.task
-        if waiting:
-            worker.task = waiting.popleft()
+        if queue:
+            worker.task = queue.popleft()
             connection.send(worker.task)
         else:
-            del crew[connection]
+            del workers[connection]
             connection.close()
             worker.process.join()
         on_end(ended, message)
@@ -108,7 +109,7 @@ class Processes(Engine):
 
 def engine_for(workers: int) -> Engine:
     """Return the engine for a number of workers."""
-    return SerialEngine() if workers == 1 else Processes(workers)
+    return SerialEngine() if workers == 1 else ProcessEngine(workers)
 
 
 @dataclass
@@ -117,19 +118,21 @@ class _Worker:
     task: FoldTask
 
 
-def _hire(crew: dict[Connection, _Worker], task: FoldTask, place: RunDirectory) -> None:
-    # A fork would copy the locks of torch's threads as they stand, perhaps held by nobody.
+def _start_worker(
+    workers: dict[Connection, _Worker], task: FoldTask, directory: RunDirectory
+) -> None:
+    # A fork would copy the locks of torch's threads in whatever state they are.
     spawn = get_context("spawn")
-    mine, theirs = spawn.Pipe()
-    process = spawn.Process(target=_work, args=(theirs, place), daemon=True)
+    ours, theirs = spawn.Pipe()
+    process = spawn.Process(target=_work, args=(theirs, directory), daemon=True)
     process.start()
     # With our copy closed, the pipe ends when the process does.
     theirs.close()
-    mine.send(task)
-    crew[mine] = _Worker(process, task)
+    ours.send(task)
+    workers[ours] = _Worker(process, task)
 
 
-def _end_of(worker: _Worker) -> Failure:
+def _failure_of(worker: _Worker) -> Failure:
     worker.process.join()
     code = worker.process.exitcode or 0
     how = f"by signal {-code}" if code < 0 else f"with code {code}"
@@ -137,9 +140,9 @@ def _end_of(worker: _Worker) -> Failure:
     return Failure(reason=f"the process that ran the fold ended {how}{hint}")
 
 
-def _work(connection: Connection, place: RunDirectory) -> None:
+def _work(connection: Connection, directory: RunDirectory) -> None:
     """Run folds as they are sent, until the pipe is closed."""
-    # A Ctrl-C reaches every process of a terminal; the one that started us decides what it means.
+    # A Ctrl-C reaches every process of a terminal; the parent process decides what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _end_with_parent()
     while True:
@@ -147,11 +150,11 @@ def _work(connection: Connection, place: RunDirectory) -> None:
             task = connection.recv()
         except EOFError:
             return
-        connection.send(run_fold(task, place, connection.send))
+        connection.send(run_fold(task, directory, connection.send))
 
 
 def _end_with_parent() -> None:
-    """Let a worker end when the process that started it is killed, rather than work in vain."""
+    """End this process when its parent is killed."""
     parent = parent_process()
     assert parent is not None
 

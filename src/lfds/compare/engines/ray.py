@@ -1,7 +1,7 @@
 """Folds run on a Ray cluster whose nodes share the folder of results.
 
-A node that is lost costs the epochs since the last checkpoint: Ray starts its folds again
-elsewhere, and they go on to the same bits.
+Where a node is lost, Ray restarts its folds on others; they resume from their checkpoints, to the
+same bits.
 """
 
 import socket
@@ -14,24 +14,24 @@ from lfds.compare.task import FoldTask
 from lfds.config.errors import SpecError
 from lfds.results.record import Failure, Outcome
 
-_SECONDS_BETWEEN_LOOKS = 0.5
-_STARTS_ANEW = 3
+_POLL_SECONDS = 0.5
+_MAX_RETRIES = 3
 
 
-class Ear:
-    """Hears of epochs from all nodes, and is asked for them now and then."""
+class StepCollector:
+    """Collects the steps of all nodes for the driver."""
 
     def __init__(self) -> None:
-        self._heard: list[Step] = []
+        self._steps: list[Step] = []
 
-    def hear(self, step: Step) -> None:
-        """Remember a step."""
-        self._heard.append(step)
+    def add(self, step: Step) -> None:
+        """Add a step."""
+        self._steps.append(step)
 
     def take(self) -> list[Step]:
-        """Return what was heard since the last time."""
-        heard, self._heard = self._heard, []
-        return heard
+        """Return the steps since the last call."""
+        steps, self._steps = self._steps, []
+        return steps
 
 
 @final
@@ -46,72 +46,76 @@ class RayEngine(Engine):
         try:
             import ray
         except ImportError as error:
-            raise SpecError("--ray needs Ray; install it with: pip install 'lfds[ray]'") from error
+            raise SpecError(
+                "Ray is not installed; install it with: pip install 'lfds[ray]'"
+            ) from error
         self._ray: Any = ray
         self._address = address
 
     def run(
-        self, tasks: Iterable[FoldTask], place: RunDirectory, on_step: OnStep, on_end: OnEnd
+        self, tasks: Iterable[FoldTask], directory: RunDirectory, on_step: OnStep, on_end: OnEnd
     ) -> None:
-        mine = not self._ray.is_initialized()
-        if mine:
+        connects = not self._ray.is_initialized()
+        if connects:
             self._connect()
         try:
-            self._run(list(tasks), place, on_step, on_end)
+            self._run(list(tasks), directory, on_step, on_end)
         finally:
-            if mine:
+            if connects:
                 self._ray.shutdown()
 
     def _connect(self) -> None:
         try:
-            _knock(self._address)
+            _check_reachable(self._address)
             self._ray.init(address=self._address, log_to_driver=False)
         except (OSError, ValueError, RuntimeError) as error:
             raise SpecError(
-                f"--ray: no cluster answers at {self._address!r}; "
+                f"ray: no cluster answers at {self._address!r}; "
                 f"start one with: ray start --head ({error})"
             ) from error
 
     def _run(
-        self, tasks: list[FoldTask], place: RunDirectory, on_step: OnStep, on_end: OnEnd
+        self, tasks: list[FoldTask], directory: RunDirectory, on_step: OnStep, on_end: OnEnd
     ) -> None:
         ray = self._ray
-        ear = ray.remote(Ear).options(num_cpus=0).remote()
-        run = ray.remote(_run_on_node).options(num_cpus=1, max_retries=_STARTS_ANEW)
-        here = RunDirectory(place.folder.resolve(), place.patience)
-        waiting = {run.remote(task.at_home(), here, ear): task for task in tasks}
+        collector = ray.remote(StepCollector).options(num_cpus=0).remote()
+        run = ray.remote(_run_on_node).options(num_cpus=1, max_retries=_MAX_RETRIES)
+        absolute = RunDirectory(directory.folder.resolve(), directory.patience)
+        running = {
+            run.remote(task.with_absolute_paths(), absolute, collector): task for task in tasks
+        }
         by_key = {task.key: task for task in tasks}
-        while waiting:
-            ended, _ = ray.wait(list(waiting), timeout=_SECONDS_BETWEEN_LOOKS)
-            for step in self._asked(ear):
+        while running:
+            ended, _ = ray.wait(list(running), timeout=_POLL_SECONDS)
+            for step in self._steps_from(collector):
                 on_step(by_key[step.key], step)
-            for one in ended:
-                on_end(waiting.pop(one), self._end_of(one))
+            for reference in ended:
+                on_end(running.pop(reference), self._result_of(reference))
 
-    def _asked(self, ear: Any) -> list[Step]:
-        """Return the steps there were; a lost ear costs the display and nothing else."""
+    def _steps_from(self, collector: Any) -> list[Step]:
+        """Return the new steps; where the collector is lost, only the display suffers."""
         try:
-            heard: list[Step] = self._ray.get(ear.take.remote())
+            steps: list[Step] = self._ray.get(collector.take.remote())
         except self._ray.exceptions.RayError:
             return []
-        return heard
+        return steps
 
-    def _end_of(self, one: Any) -> Outcome | Failure:
+    def _result_of(self, reference: Any) -> Outcome | Failure:
         try:
-            end: Outcome | Failure = self._ray.get(one)
+            result: Outcome | Failure = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
             lines = str(error).splitlines() or [type(error).__name__]
             return Failure(reason=f"Ray could not run the fold: {lines[0]}", traceback=str(error))
-        return end
+        return result
 
 
-def _knock(address: str) -> None:
-    """Raise an OSError where nobody is at ``host:port``; Ray itself would try for minutes."""
+def _check_reachable(address: str) -> None:
+    """Raise an OSError if nothing listens at ``host:port``; Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=5).close()
 
 
-def _run_on_node(task: FoldTask, place: RunDirectory, ear: Any) -> Outcome | Failure:
-    # Nobody waits for what is told.
-    return run_fold(task, place, lambda step: ear.hear.remote(step) and None)
+def _run_on_node(task: FoldTask, directory: RunDirectory, collector: Any) -> Outcome | Failure:
+    # Steps are sent without waiting for an answer.
+    return run_fold(task, directory, lambda step: collector.add.remote(step) and None)

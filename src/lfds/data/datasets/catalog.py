@@ -1,12 +1,13 @@
-"""The datasets known by name: what was published about them, and where their files belong."""
+"""The datasets that are available by name, their published statistics, and their files."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from lfds.data.datasets.parts.tasks import Form, Task
+from lfds.config.messages import did_you_mean
+from lfds.config.registry import READERS
+from lfds.data.datasets.parts.settings import Form, Task
 from lfds.data.errors import DataError, quoted
 
 if TYPE_CHECKING:
@@ -18,13 +19,13 @@ COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 @dataclass(frozen=True)
 class Published:
-    """What the collection's own table says of a dataset.
+    """The published statistics of a dataset of the TU collection.
 
     Attributes:
-        graphs: How many.
-        classes: How many.
-        mean_nodes: Nodes per graph, to two digits.
-        mean_edges: Undirected edges per graph, to two digits.
+        graphs: Number of graphs.
+        classes: Number of classes.
+        mean_nodes: Mean number of nodes per graph, to two digits.
+        mean_edges: Mean number of undirected edges per graph, to two digits.
         about: What the graphs are.
     """
 
@@ -63,15 +64,15 @@ TU_DATASETS: Mapping[str, Published] = {
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """A dataset that is made, not read.
+    """A dataset that is generated.
 
     Attributes:
-        graphs: How many.
-        classes: How many.
+        graphs: Number of graphs.
+        classes: Number of classes.
         about: What the graphs are.
-        make: Makes it from a seed.
-        folds: Deals it, where it is not to be dealt like any other set: by the number of folds, a
-            seed, and the share of what is not tested that validates.
+        make: Generates it from a seed.
+        folds: Splits it, given the number of folds, a seed and the validation share; ``None`` for
+            stratified folds.
     """
 
     graphs: int
@@ -95,7 +96,7 @@ def _parts(task: "Task", form: "Form", larger: bool) -> BuiltIn:
         return parts(PartsSettings(task=task, form=form, larger=larger, seed=seed))
 
     def folds(graphs: "GraphSet", folds: int, seed: int, validation: float) -> "tuple[Split, ...]":
-        from lfds.data.datasets.parts.folds import train_small_test_large
+        from lfds.data.datasets.parts.objects import train_small_test_large
 
         return train_small_test_large(graphs, folds=folds, seed=seed, validation=validation)
 
@@ -118,27 +119,31 @@ BUILT_IN: Mapping[str, BuiltIn] = {
 
 
 def find_files(name: str, root: Path) -> Path | None:
-    """Return the folder or archive of the dataset ``name`` under ``root``, if it is there."""
-    places = [root / name, *(root / f"{name}{end}" for end in (".zip", ".tar", ".tar.gz", ".tgz"))]
+    """Return the folder or file of the dataset ``name`` under ``root``, or None."""
+    suffixes = [suffix for entry in READERS.values() for suffix in entry.suffixes]
+    places = [root / f"{name}{suffix}" for suffix in ("", *suffixes)]
     return next((place for place in places if place.exists()), None)
 
 
 def prepared_at(name: str, root: Path) -> Path:
-    """Return the folder in which a dataset is saved once it was prepared."""
+    """Return the folder to which a prepared dataset is saved."""
     return root / f"{name}.graphs"
 
 
 def where_to_put(name: str, root: Path) -> str:
-    """Return one line that says which file belongs where."""
+    """Return which file to put where, for messages."""
     return (
         f"put {COLLECTION}/{name}.zip at {root / f'{name}.zip'}, or its files "
         f"{name}_A.txt, {name}_graph_indicator.txt, {name}_graph_labels.txt ... in {root / name}/"
     )
 
 
-def unknown(name: str) -> DataError:
-    """Return the error for a name nobody knows, with the nearest one that somebody does."""
-    by_lower = {entry.lower(): entry for entry in (*TU_DATASETS, *BUILT_IN)}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    hint = f"did you mean {by_lower[near[0]]}? " if near else ""
-    return DataError(f"no dataset is called {quoted(name)}; {hint}`lfds data list` lists them all")
+def not_found(name: str, root: Path) -> DataError:
+    """Return the error for a dataset that is unknown, or whose files are missing."""
+    if name in TU_DATASETS:
+        return DataError(
+            f"the files of {name} are not in {root}; {where_to_put(name, root)}, "
+            f"or run `lfds data prepare {name} --download --root {root}`"
+        )
+    hint = did_you_mean(name, (*TU_DATASETS, *BUILT_IN))
+    return DataError(f"no dataset is called {quoted(name)}{hint}; `lfds data list` lists them all")

@@ -1,4 +1,4 @@
-"""A dataset made ready: fetched if need be, compared with what was published, and saved."""
+"""Prepared datasets: downloaded, compared with the published statistics, and saved."""
 
 import os
 from dataclasses import dataclass, replace
@@ -9,28 +9,28 @@ from lfds.data.datasets.catalog import (
     COLLECTION,
     TU_DATASETS,
     find_files,
+    not_found,
     prepared_at,
-    unknown,
     where_to_put,
 )
-from lfds.data.datasets.download import Progress, fetch
-from lfds.data.datasets.source_state import SOURCE_STATE, source_state
+from lfds.data.datasets.download import Progress, download_file
 from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.tu import read_tu
-from lfds.data.summary import Summary, differences, summarise
+from lfds.data.sources import SOURCE_STATE, read_any, source_state
+from lfds.data.summary import Summary, differences, summarize
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A dataset that is ready.
+    """A prepared dataset.
 
     Attributes:
         graphs: The dataset.
-        summary: What it is like.
-        differences: What is not as published; empty when all is, or when nothing was published.
+        summary: Its statistics.
+        differences: How it differs from the published statistics, if there are any.
         saved: The folder it was saved to.
-        sha256: Of the archive that was fetched; ``None`` when nothing was.
+        sha256: Hash of the downloaded archive; ``None`` without a download.
     """
 
     graphs: GraphSet
@@ -47,48 +47,43 @@ def prepare(
     download: bool = False,
     source: str = COLLECTION,
     sha256: str | None = None,
-    progress: Progress = lambda _here, _total: None,
+    progress: Progress = lambda _received, _total: None,
 ) -> Prepared:
-    """Read the dataset ``name`` under ``root`` and save it for quick loading as ``NAME.graphs``.
+    """Read the dataset ``name`` and save it for fast loading as ``root/NAME.graphs``.
 
     Args:
-        name: A name of the catalog, or of any dataset kept under ``root`` in the same way.
-        root: Where the files are, or are to be.
-        download: Whether to fetch ``NAME.zip`` when there are no files.
-        source: Where to fetch it from: ``source/NAME.zip``.
-        sha256: What the SHA-256 of the archive must be, where that is known.
-        progress: Told how far the download is.
+        name: A name of the catalog, or of any dataset stored under ``root`` in the same way.
+        root: Folder of the datasets.
+        download: Whether to download ``NAME.zip`` if there are no files.
+        source: Address to download from: ``source/NAME.zip``.
+        sha256: Expected SHA-256 of the archive; ``None`` does not check it.
+        progress: Called with the progress of the download.
     """
     if name in BUILT_IN:
-        raise DataError(f"{name} is built in and needs no preparing; see `lfds data info {name}`")
+        raise DataError(f"{name} is built in and needs no preparation; see `lfds data info {name}`")
     folder = Path(root)
     with reading(folder):
         found = find_files(name, folder)
-    fetched = None
+    downloaded = None
     if found is None:
-        if name not in TU_DATASETS and not download:
-            raise unknown(name)
         if not download:
-            raise DataError(
-                f"the files of {name} are not in {folder}; {where_to_put(name, folder)}, "
-                f"or add --download"
-            )
+            raise not_found(name, folder)
         found = folder / f"{name}.zip"
-        fetched = _download(name, found, source, sha256, progress)
+        downloaded = _download(name, found, source, sha256, progress)
     with reading(found):
-        # Taken before reading: what changes meanwhile is read again the next time.
+        # Before reading: files that change meanwhile are read again the next time.
         state = source_state(found)
-    graphs = read_tu(found)
+    graphs = read_any(found)
     graphs = replace(graphs, provenance={**graphs.provenance, SOURCE_STATE: state})
-    summary = summarise(graphs)
+    summary = summarize(graphs)
     saved = prepared_at(name, folder)
     graphs.save(saved)
-    return Prepared(graphs, summary, _differences(graphs, summary), saved, fetched)
+    return Prepared(graphs, summary, _differences(graphs, summary), saved, downloaded)
 
 
 def _download(name: str, target: Path, source: str, sha256: str | None, progress: Progress) -> str:
     try:
-        return fetch(
+        return download_file(
             f"{source.rstrip('/')}/{name}.zip",
             target,
             sha256=sha256,
@@ -100,7 +95,7 @@ def _download(name: str, target: Path, source: str, sha256: str | None, progress
 
 
 def _check_readable(archive: Path) -> None:
-    # What is not as published is told, not thrown away: the published table may be wrong.
+    # Other statistics than published are no reason to refuse: the table may be wrong.
     read_tu(archive)
 
 

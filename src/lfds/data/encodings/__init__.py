@@ -1,38 +1,28 @@
-"""Node encodings: from labels, attributes and structure to features for a network."""
+"""Node encodings: features made of labels, attributes and structure."""
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import Any
 
-from lfds.data.encodings.base import StructuralEncoding
-from lfds.data.encodings.deepwalk import DeepWalk
-from lfds.data.encodings.degree import Degree
-from lfds.data.encodings.distances import Distances
-from lfds.data.encodings.laplacian import Laplacian
-from lfds.data.encodings.netmf import NetMF
-from lfds.data.encodings.rwse import RWSE
+from lfds.config.registry import ENCODINGS
 
-if TYPE_CHECKING:
-    from lfds.config.encoding import EncodingSettings
-    from lfds.data.encodings.encoder import Encoder
+_HOMES = {
+    "Encoder": "lfds.data.encodings.encoder",
+    "EncodingSettings": "lfds.config.encoding",
+    "StructuralEncoding": "lfds.data.encodings.base",
+}
+_CLASSES = {entry.class_name: entry for entry in ENCODINGS.values()}
 
-__all__ = [
-    "RWSE",
-    "DeepWalk",
-    "Degree",
-    "Distances",
-    "Encoder",
-    "EncodingSettings",
-    "Laplacian",
-    "NetMF",
-    "StructuralEncoding",
-]
+__all__ = ["Encoder", "EncodingSettings", "StructuralEncoding"]  # pyright: ignore
+__all__ += _CLASSES
 
 
-def __getattr__(name: str) -> object:
-    # The processes that encode graphs need no torch, and start three times as fast without.
-    homes = {"Encoder": "lfds.data.encodings.encoder", "EncodingSettings": "lfds.config.encoding"}
-    if name in homes:
-        return getattr(importlib.import_module(homes[name]), name)
+def __getattr__(name: str) -> Any:
+    # All encodings of the registry: RWSE, Degree, ... Imported on use: the processes that compute
+    # encodings start three times as fast without torch.
+    if name in _CLASSES:
+        return _CLASSES[name].load()
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(
         f"module 'lfds.data.encodings' has no attribute {name!r}; it offers {', '.join(__all__)}"
     )

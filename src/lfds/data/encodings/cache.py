@@ -1,4 +1,4 @@
-"""Encodings kept on disk, by the content of graph and settings; what is damaged is forgotten."""
+"""Encodings cached on disk by the content of graph and settings; damaged files are ignored."""
 
 import hashlib
 import json
@@ -18,13 +18,13 @@ Encoded = NDArray[np.float32]
 
 
 class EncodingCache:
-    """What one encoding has computed so far.
+    """The stored results of one encoding.
 
-    Each call of :meth:`store` adds one file and none is ever changed, so that several processes
-    can share a folder. A file is named by the sha256 of its bytes, which is checked on reading.
+    Each call of :meth:`store` adds one file and files never change, so that several processes can
+    share a folder. A file is named by the SHA-256 of its bytes, which is checked on reading.
 
     Args:
-        folder: Where the caches of all encodings are.
+        folder: Folder of the caches of all encodings.
         encoding: The settings; other settings have another folder.
     """
 
@@ -35,19 +35,19 @@ class EncodingCache:
         self.width = encoding.width
 
     def read(self) -> dict[str, Encoded]:
-        """Return every sound encoding by the fingerprint of its graph."""
-        known: dict[str, Encoded] = {}
+        """Return all valid encodings by the fingerprints of their graphs."""
+        encoded: dict[str, Encoded] = {}
         for path in sorted(self.folder.glob("*.safetensors")):
-            known.update(self._sound(path))
-        return known
+            encoded.update(self._read(path))
+        return encoded
 
     def store(self, encoded: Mapping[str, Encoded]) -> None:
-        """Keep encodings by the fingerprints of their graphs, all of them or none."""
+        """Store encodings by the fingerprints of their graphs, all of them or none."""
         content = save({key: np.ascontiguousarray(rows) for key, rows in encoded.items()})
         name = hashlib.sha256(content).hexdigest()
         atomic_write(self.folder / f"{name}.safetensors", content)
 
-    def _sound(self, path: Path) -> dict[str, Encoded]:
+    def _read(self, path: Path) -> dict[str, Encoded]:
         try:
             content = path.read_bytes()
         except OSError:

@@ -1,4 +1,4 @@
-"""DeepWalk: walks as sentences, and a skip-gram that learns which nodes keep company."""
+"""DeepWalk: a skip-gram model of random walks."""
 
 from typing import Literal, final
 
@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from pydantic import PositiveFloat, PositiveInt
 from scipy.sparse import csr_array
 
-from lfds.data.encodings.adjacency import degrees, fingerprint
-from lfds.data.encodings.base import StructuralEncoding
+from lfds.data.encodings.base import StructuralEncoding, degrees, fingerprint
 from lfds.data.errors import DataError
 from lfds.seeds import seed_for
 
@@ -18,20 +17,20 @@ from lfds.seeds import seed_for
 class DeepWalk(StructuralEncoding):
     """Settings of DeepWalk.
 
-    Walks of n nodes are max(4, min(n / 10, 10)) long. The learning rate is above gensim's own: at
-    that one, with one pass over ten walks, the neighbours in a small graph end up no closer than
-    strangers (cosine 0.98 against 0.94 on ENZYMES); these defaults give 0.92 against 0.38.
+    Walks on n nodes have max(4, min(n / 10, 10)) nodes. The learning rate is above gensim's
+    default, with which neighbors in a small graph end up no closer than other nodes (cosine 0.98
+    against 0.94 on ENZYMES); these defaults give 0.92 against 0.38.
 
     Attributes:
-        dimensions: Columns of the embedding.
-        walks: Walks that start at each node.
-        epochs: Passes over the walks.
-        window: Longest distance along a walk that counts as being together.
-        negatives: Random nodes each pair is contrasted with.
-        learning_rate: The first; it falls to nearly zero.
-        scale: What the embedding is multiplied with. A graph's embedding is turned at random, so
-            that its coordinates mean nothing in another graph; small ones do less harm.
-        seed: Root of the stream of each graph, which is named by the graph's content.
+        dimensions: Number of columns.
+        walks: Number of walks that start at each node.
+        epochs: Number of passes over the walks.
+        window: Longest distance along a walk between two nodes of a pair.
+        negatives: Number of random nodes each pair is contrasted with.
+        learning_rate: Initial learning rate; it decays to nearly zero.
+        scale: Factor of the embedding. The embedding of each graph has a random rotation, so that
+            its coordinates cannot be compared between graphs; small ones do less harm.
+        seed: Random seed; each graph has its own stream, named by its content.
     """
 
     kind: Literal["deepwalk"] = "deepwalk"
@@ -53,7 +52,7 @@ class DeepWalk(StructuralEncoding):
 
 
 def walk_length(num_nodes: int) -> int:
-    """Nodes of each walk on a graph of this size.
+    """Return the number of nodes of a walk on a graph of this size.
 
     >>> [walk_length(n) for n in (5, 40, 75, 5000)]
     [4, 4, 7, 10]
@@ -62,19 +61,19 @@ def walk_length(num_nodes: int) -> int:
 
 
 def random_walks(graph: csr_array, walks: int, length: int, rng: Generator) -> NDArray[np.int64]:
-    """Return ``[walks x nodes with neighbours, length]`` nodes, in random order of their starts."""
-    neighbours = np.diff(graph.indptr)
-    here = rng.permutation(np.tile(np.flatnonzero(neighbours), walks))
-    path = [here]
+    """Return walks ``[walks x nodes with neighbors, length]``, in random order of their starts."""
+    neighbors = np.diff(graph.indptr)
+    node = rng.permutation(np.tile(np.flatnonzero(neighbors), walks))
+    path = [node]
     for _ in range(length - 1):
-        chosen = (rng.random(len(here)) * neighbours[here]).astype(np.int64)
-        here = graph.indices[graph.indptr[here] + chosen].astype(np.int64)
-        path.append(here)
+        chosen = (rng.random(len(node)) * neighbors[node]).astype(np.int64)
+        node = graph.indices[graph.indptr[node] + chosen].astype(np.int64)
+        path.append(node)
     return np.stack(path, axis=1)
 
 
 def deepwalk(graph: csr_array, settings: DeepWalk) -> NDArray[np.float64]:
-    """Return the embedding ``[nodes, dimensions]``; nodes without neighbours are zero."""
+    """Return the embedding ``[nodes, dimensions]``; isolated nodes are zero."""
     num_nodes = graph.shape[0]
     embedding = np.zeros((num_nodes, settings.dimensions))
     if not degrees(graph).any():
@@ -82,7 +81,7 @@ def deepwalk(graph: csr_array, settings: DeepWalk) -> NDArray[np.float64]:
     seed = seed_for(settings.seed, "deepwalk", fingerprint(graph))
     rng = np.random.default_rng(seed)
     paths = random_walks(graph, settings.walks, walk_length(num_nodes), rng)
-    # gensim takes a whole number for a position, not for a word.
+    # gensim takes an integer for an index, not for a word.
     words = [str(node) for node in range(num_nodes)]
     sentences = [[words[node] for node in path] for path in paths.tolist()]
     named, vectors = _skip_gram(sentences, settings, seed % 2**32)
@@ -96,8 +95,8 @@ def _skip_gram(
     try:
         from gensim.models import Word2Vec
     except ImportError as error:
-        way_out = "install it with: pip install 'lfds[deepwalk]', or choose netmf"
-        raise DataError(f"deepwalk needs gensim; {way_out}") from error
+        fix = "install it with: pip install 'lfds[deepwalk]', or choose netmf"
+        raise DataError(f"deepwalk needs gensim; {fix}") from error
     model = Word2Vec(
         sentences,
         vector_size=settings.dimensions,
@@ -106,10 +105,10 @@ def _skip_gram(
         epochs=settings.epochs,
         alpha=settings.learning_rate,
         sg=1,
-        sample=0,  # every node is wanted, the frequent ones too
+        sample=0,  # no subsampling of frequent nodes
         min_count=1,
         seed=seed,
-        workers=1,  # more would race for the same vectors
-        hashfxn=len,  # Python's own hash changes from process to process
+        workers=1,  # more are not deterministic
+        hashfxn=len,  # Python's hash differs between processes
     )
     return model.wv.index_to_key, model.wv.vectors

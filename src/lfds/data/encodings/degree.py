@@ -1,4 +1,4 @@
-"""Degrees: how many neighbours a node has, as an amount or as a kind."""
+"""Degrees of nodes, as a number or one-hot."""
 
 from typing import Literal, final
 
@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from pydantic import PositiveInt
 from scipy.sparse import csr_array
 
-from lfds.data.encodings.adjacency import degrees
-from lfds.data.encodings.base import StructuralEncoding
+from lfds.data.encodings.base import StructuralEncoding, degrees
 
 
 @final
@@ -16,8 +15,8 @@ class Degree(StructuralEncoding):
     """Settings of the degree encoding.
 
     Attributes:
-        one_hot_up_to: A column for each degree from 0 to this one, which also stands for all
-            larger ones; one column with the logarithm of 1 + degree when left out.
+        one_hot_up_to: One-hot encoding of degrees from 0 to this one, which includes all larger
+            ones; ``None`` for one column log(1 + degree).
     """
 
     kind: Literal["degree"] = "degree"
@@ -28,8 +27,7 @@ class Degree(StructuralEncoding):
         return 1 if self.one_hot_up_to is None else self.one_hot_up_to + 1
 
     def encode(self, graph: csr_array) -> NDArray[np.float64]:
-        neighbours = degrees(graph)
         if self.one_hot_up_to is None:
-            return np.log1p(neighbours)[:, None]
-        kinds = np.minimum(neighbours, self.one_hot_up_to).astype(np.int64)
-        return np.eye(self.width)[kinds]
+            return np.log1p(degrees(graph))[:, None]
+        column = np.minimum(degrees(graph), self.one_hot_up_to).astype(np.int64)
+        return np.eye(self.width)[column]

@@ -1,4 +1,4 @@
-"""Eigenvectors of symmetric matrices, the same on every run, by dense or sparse means."""
+"""Deterministic eigenvectors of symmetric matrices, by dense or sparse solvers."""
 
 import numpy as np
 from numpy.random import Generator
@@ -9,32 +9,32 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 Reals = NDArray[np.float64]
 Pairs = tuple[Reals, Reals]
 
-# Below this size a full decomposition is as fast as an iteration, and never fails to converge.
+# Below this size a full decomposition is as fast as an iteration, and always converges.
 DENSE_BELOW = 100
-_TIE = 1e-6
+_TOLERANCE = 1e-6
 _RESTARTS = 300
 _SHIFT = 0.01
 
 
 def fixed_signs(vectors: Reals) -> Reals:
-    """Turn each column so that its entry of largest size is positive; of equals, the first."""
+    """Flip columns so that the (first) entry of largest absolute value is positive."""
     sizes = np.abs(vectors)
     if vectors.size == 0:
         return vectors
-    leader = (sizes >= sizes.max(axis=0) * (1 - _TIE)).argmax(axis=0)
+    leader = (sizes >= sizes.max(axis=0) * (1 - _TOLERANCE)).argmax(axis=0)
     signs = np.sign(vectors[leader, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)
 
 
 def largest(matrix: csr_array, count: int) -> Pairs:
-    """Return the ``count`` eigenvalues of largest size, falling, and their vectors as columns."""
+    """Return the ``count`` eigenvalues of largest absolute value, sorted, and their vectors."""
     found = None if _is_small(matrix, count) else _iterated(matrix, count)
     values, vectors = np.linalg.eigh(matrix.toarray()) if found is None else found
     return _largest_of(values, fixed_signs(vectors), count)
 
 
 def smallest(matrix: csr_array, count: int) -> Pairs:
-    """Return the ``count`` smallest eigenvalues of a positive semi-definite matrix, rising."""
+    """Return the ``count`` smallest eigenvalues of a positive semi-definite matrix, sorted."""
     found = None if _is_small(matrix, count) else _nearest_zero(matrix, count)
     values, vectors = np.linalg.eigh(matrix.toarray()) if found is None else found
     order = np.argsort(values, kind="stable")[:count]
@@ -53,7 +53,7 @@ def _is_small(matrix: csr_array, count: int) -> bool:
 
 def _nearest_zero(matrix: csr_array, count: int) -> Pairs | None:
     """Find the smallest eigenvalues as the largest of the inverse."""
-    # The smallest ones lie close together; seen from just below zero they lie far apart.
+    # The smallest ones are close together; their inverses are far apart.
     shifted = splu(csc_array(matrix + _SHIFT * eye_array(matrix.shape[0])))
     inverse = LinearOperator(matrix.shape, matvec=shifted.solve, dtype=np.float64)
     found = _iterated(inverse, count)
@@ -61,17 +61,17 @@ def _nearest_zero(matrix: csr_array, count: int) -> Pairs | None:
 
 
 def _iterated(operator: csr_array | LinearOperator, count: int) -> Pairs | None:
-    """Iterate towards the eigenvalues of largest size; None if that leads nowhere."""
+    """Iterate to the eigenvalues of largest absolute value; None if it does not converge."""
     # A constant start would never leave the symmetric part of a symmetric graph.
     starts = np.random.default_rng(0)
     try:
         found = _some(operator, count, starts)
-        # Of several vectors with one eigenvalue a start leads to one, and rounding to the others,
-        # or to some of them: look from another start at what is left.
-        while _is_passed_over(rest := _without(operator, found), found, starts):
-            found = _largest_of(*_joined(found, _some(rest, count, starts)), count)
+        # From one start the iteration may find only some vectors of a multiple eigenvalue:
+        # continue from another start with the remaining ones.
+        while _is_incomplete(rest := _deflated(operator, found), found, starts):
+            found = _largest_of(*_merged(found, _some(rest, count, starts)), count)
     except ArpackError:
-        # Many equal eigenvalues, as of a star, give the iteration nothing to tell them apart by.
+        # With many equal eigenvalues, as of a star, the iteration does not converge.
         return None
     return found
 
@@ -86,7 +86,7 @@ def _some(
     return values, vectors
 
 
-def _without(operator: csr_array | LinearOperator, found: Pairs) -> LinearOperator:
+def _deflated(operator: csr_array | LinearOperator, found: Pairs) -> LinearOperator:
     r"""Return :math:`A - V \Lambda V^T`, which has the other eigenvalues of A, and zeros."""
     values, vectors = found
     return LinearOperator(
@@ -96,21 +96,21 @@ def _without(operator: csr_array | LinearOperator, found: Pairs) -> LinearOperat
     )
 
 
-def _is_passed_over(rest: LinearOperator, found: Pairs, starts: Generator) -> bool:
-    """Whether what is left has an eigenvalue larger than one of those found."""
-    values, _ = _some(rest, 1, starts, tolerance=_TIE)
+def _is_incomplete(rest: LinearOperator, found: Pairs, starts: Generator) -> bool:
+    """Whether the rest has a larger eigenvalue than one of those found."""
+    values, _ = _some(rest, 1, starts, tolerance=_TOLERANCE)
     return bool(_are_larger(values, found)[0])
 
 
-def _joined(found: Pairs, more: Pairs) -> Pairs:
-    """Add what is larger; the rest may be zeros, whose vectors were found with other values."""
+def _merged(found: Pairs, more: Pairs) -> Pairs:
+    """Add larger eigenvalues; the others may be zeros of the deflated matrix."""
     larger = _are_larger(more[0], found)
     values = np.concatenate([found[0], more[0][larger]])
     return values, np.hstack([found[1], more[1][:, larger]])
 
 
 def _are_larger(values: Reals, found: Pairs) -> NDArray[np.bool_]:
-    # By more than rounding: zeros are as good as each other.
+    # By more than rounding.
     sizes = np.abs(found[0])
-    larger: NDArray[np.bool_] = np.abs(values) > sizes.min() + _TIE * sizes.max()
+    larger: NDArray[np.bool_] = np.abs(values) > sizes.min() + _TOLERANCE * sizes.max()
     return larger

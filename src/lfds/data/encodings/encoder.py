@@ -1,24 +1,114 @@
-"""From labels, attributes and structure to node features, learned from the training part only."""
+"""Node features made of labels, attributes and structure, fitted on the training part only."""
 
 import os
+from itertools import pairwise
 from pathlib import Path
-from typing import Self, final
+from typing import Annotated, Self, final
 
 import torch
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from torch import Tensor
 
 from lfds.config.encoding import EncodingSettings
 from lfds.data.atomic_io import atomic_write
-from lfds.data.encodings.columns import AttributeColumns, LabelColumns
-from lfds.data.encodings.structure import structural_features
+from lfds.data.encodings.compute import structural_features
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
-from lfds.data.selection import Choice
+from lfds.data.selection import Indices
+
+_Label = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+_Mean = Annotated[float, Field(allow_inf_nan=False)]
+_Scale = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
+    """Return the default encoding: labels and attributes, or ``rwse`` if there are neither."""
+    has_features = graphs.labels.shape[1] + graphs.attributes.shape[1] > 0
+    return EncodingSettings.model_validate({"structure": () if has_features else "rwse"})
+
+
+@final
+class LabelColumns(BaseModel):
+    """One-hot encoding of labels: one column for each value of each label.
+
+    Attributes:
+        values: The sorted values of each column of labels.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    values: tuple[tuple[_Label, ...], ...]
+
+    @model_validator(mode="after")
+    def _values_increase(self) -> Self:
+        if any(low >= high for seen in self.values for low, high in pairwise(seen)):
+            raise ValueError("the values of a label must increase")
+        return self
+
+    @classmethod
+    def fitted(cls, labels: Tensor) -> Self:
+        """Return the encoding of the values of ``labels [nodes, l]``."""
+        return cls(values=tuple(tuple(column.unique().tolist()) for column in labels.T))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each column."""
+        return tuple(f"label{k}={v}" for k, seen in enumerate(self.values) for v in seen)
+
+    def __call__(self, labels: Tensor) -> Tensor:
+        """Return ``[nodes, columns]``, one 1 for each label; all zeros for an unknown value."""
+        _check_columns(labels, len(self.values), "labels")
+        columns = [
+            column[:, None] == torch.tensor(seen, dtype=column.dtype)
+            for column, seen in zip(labels.T, self.values, strict=True)
+        ]
+        return torch.cat([torch.empty(len(labels), 0), *columns], dim=1).to(torch.float32)
+
+
+@final
+class AttributeColumns(BaseModel):
+    """Attributes standardized to mean 0 and standard deviation 1 over the training nodes.
+
+    Attributes:
+        means: Mean of each column.
+        scales: Standard deviation of each column; 1 for a constant column, which becomes 0.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    means: tuple[_Mean, ...]
+    scales: tuple[_Scale, ...]
+
+    @model_validator(mode="after")
+    def _as_many_scales(self) -> Self:
+        if len(self.means) != len(self.scales):
+            raise ValueError(f"{len(self.means)} means need as many scales, not {len(self.scales)}")
+        return self
+
+    @classmethod
+    def fitted(cls, attributes: Tensor) -> Self:
+        """Return the standardization of ``attributes [nodes, a]``."""
+        exact = attributes.to(torch.float64)
+        mean = exact.mean(dim=0)
+        deviation = (exact - mean).square().mean(dim=0).sqrt()
+        # Equal float32 numbers add up exactly in float64: a constant has deviation 0, not 1e-17.
+        scales = torch.where(deviation == 0, torch.ones_like(deviation), deviation)
+        return cls(means=tuple(mean.tolist()), scales=tuple(scales.tolist()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each column."""
+        return tuple(f"attribute{k}" for k in range(len(self.means)))
+
+    def __call__(self, attributes: Tensor) -> Tensor:
+        """Return ``[nodes, a]``, standardized."""
+        _check_columns(attributes, len(self.means), "attributes")
+        mean, scale = torch.tensor([self.means, self.scales], dtype=torch.float64)
+        # In place: allocating memory costs more than the arithmetic.
+        standard = attributes.to(torch.float64, copy=True).sub_(mean).div_(scale)
+        return standard.to(torch.float32)
 
 
 class _Fitted(BaseModel):
-    """What is written to disk."""
+    """The content of a saved encoder."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     settings: EncodingSettings
@@ -28,17 +118,16 @@ class _Fitted(BaseModel):
 
 @final
 class Encoder:
-    """Turns what is known of nodes into features for a network.
+    """Computes node features from labels, attributes and structure.
 
-    Values of labels, means and spreads come from the graphs given to :meth:`fit` and from no
-    others. Graphs of which nothing is known, by these settings, get one column of ones.
+    Label values, means and standard deviations are fitted on the graphs given to :meth:`fit`.
+    Graphs without any of the chosen features get one column of ones.
 
     >>> from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
     >>> graphs = pc_graphs(PCGraphsSettings(graphs_per_class=1)).graphs
-    >>> from lfds.data.encodings import EncodingSettings, RWSE
-    >>> encoder = Encoder(EncodingSettings(structure=(RWSE(steps=4),))).fit(graphs, range(6))
+    >>> encoder = Encoder(EncodingSettings(structure="rwse")).fit(graphs, range(6))
     >>> encoder.transform(graphs).x.shape
-    torch.Size([1200, 4])
+    torch.Size([1200, 16])
     """
 
     def __init__(self, settings: EncodingSettings | None = None) -> None:
@@ -51,15 +140,16 @@ class Encoder:
         self.settings = settings or EncodingSettings()
         self._fitted: _Fitted | None = None
 
-    def fit(self, graphs: GraphSet, train: Choice | None = None) -> Self:
-        """Learn from the training part of ``graphs``; from all of them when it is left out."""
+    def fit(self, graphs: GraphSet, train: Indices | None = None) -> Self:
+        """Fit on the training part ``train`` of ``graphs``; on all of them by default."""
         part = graphs if train is None else graphs[train]
         if part.num_nodes == 0:
-            raise DataError("an encoder needs at least one node to learn from", source="train")
+            raise DataError("needs at least one node", source="train")
+        labels, attributes = self._columns(part)
         self._fitted = _Fitted(
             settings=self.settings,
-            labels=LabelColumns.learned(_asked(part.labels, self.settings.labels)),
-            attributes=AttributeColumns.learned(_asked(part.attributes, self.settings.attributes)),
+            labels=LabelColumns.fitted(labels),
+            attributes=AttributeColumns.fitted(attributes),
         )
         return self
 
@@ -74,68 +164,64 @@ class Encoder:
         """Return the same graphs with features ``x``.
 
         Args:
-            graphs: Those the encoder was fitted on, or others of their kind.
-            workers: Processes that compute structural encodings.
-            cache: A folder to keep these in; none are kept when it is left out.
-            progress: Whether to show a bar on standard error.
+            graphs: Graphs with the labels and attributes of those the encoder was fitted on.
+            workers: Number of processes that compute structural encodings.
+            cache: Folder of cached structural encodings; ``None`` caches nothing.
+            progress: Whether to show a progress bar on standard error.
         """
-        fitted = self._known()
+        fitted = self._require_fitted()
         structure = structural_features(
             graphs, self.settings.structure, workers=workers, cache=cache, progress=progress
         )
-        columns = [
-            fitted.labels(_asked(graphs.labels, self.settings.labels)),
-            fitted.attributes(_asked(graphs.attributes, self.settings.attributes)),
-            structure,
-        ]
-        x = torch.cat(columns, dim=1)
+        labels, attributes = self._columns(graphs)
+        x = torch.cat([fitted.labels(labels), fitted.attributes(attributes), structure], dim=1)
         return graphs.with_features(x if x.shape[1] else torch.ones(graphs.num_nodes, 1))
 
     @property
     def label_values(self) -> tuple[tuple[int, ...], ...]:
-        """For each column of labels the values it was fitted on, rising."""
-        return self._known().labels.values
+        """The sorted values of each column of labels that it was fitted on."""
+        return self._require_fitted().labels.values
 
     @property
     def attribute_scales(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """What is taken from each column of attributes, and what it is divided by then."""
-        columns = self._known().attributes
+        """Mean and scale of each column of attributes."""
+        columns = self._require_fitted().attributes
         return columns.means, columns.scales
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each column of the features means."""
-        fitted = self._known()
+        """The name of each column of the features."""
+        fitted = self._require_fitted()
         structure = [f"{e.kind}{k}" for e in self.settings.structure for k in range(e.width)]
         return (*fitted.labels.names, *fitted.attributes.names, *structure) or ("one",)
 
     @property
     def width(self) -> int:
-        """Columns of the features."""
-        fitted = self._known()
-        learned = len(fitted.labels.names) + len(fitted.attributes.names)
-        # Not the number of names: a file may speak of more columns than there is memory for.
-        return learned + sum(encoding.width for encoding in self.settings.structure) or 1
+        """Number of columns of the features."""
+        fitted = self._require_fitted()
+        columns = len(fitted.labels.names) + len(fitted.attributes.names)
+        # Not len(self.names): a file may name more columns than memory can hold.
+        return columns + sum(encoding.width for encoding in self.settings.structure) or 1
 
     def to_json(self) -> str:
-        """Return settings and what was learned, as JSON."""
-        return self._known().model_dump_json(indent=2)
+        """Return the fitted encoder as JSON."""
+        return self._require_fitted().model_dump_json(indent=2)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Return an encoder as it was when :meth:`to_json` was called."""
+        """Return the encoder of which :meth:`to_json` was called."""
         try:
             fitted = _Fitted.model_validate_json(text)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise DataError(f"this is no saved encoder: {where} {first['msg']}") from error
+            raise DataError(f"invalid encoder: {where} {first['msg']}") from error
         encoder = cls(fitted.settings)
         encoder._fitted = fitted
         return encoder
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the encoder to a JSON file, whole or not at all."""
+        """Write the encoder to a JSON file, completely or not at all."""
         atomic_write(Path(path), self.to_json().encode())
 
     @classmethod
@@ -146,11 +232,20 @@ class Encoder:
         except (OSError, DataError) as error:
             raise DataError(f"cannot be read ({error})", source=path) from error
 
-    def _known(self) -> _Fitted:
+    def _columns(self, graphs: GraphSet) -> tuple[Tensor, Tensor]:
+        labels = graphs.labels if self.settings.labels else graphs.labels[:, :0]
+        return labels, graphs.attributes if self.settings.attributes else graphs.attributes[:, :0]
+
+    def _require_fitted(self) -> _Fitted:
         if self._fitted is None:
-            raise DataError("the encoder has learned nothing yet; call fit(graphs, train) first")
+            raise DataError("the encoder is not fitted; call fit(graphs, train) first")
         return self._fitted
 
 
-def _asked(columns: Tensor, wanted: bool) -> Tensor:
-    return columns if wanted else columns[:, :0]
+def _check_columns(given: Tensor, columns: int, name: str) -> None:
+    if given.shape[1] != columns:
+        raise DataError(
+            f"the encoder was fitted on {columns} columns, these graphs have {given.shape[1]}; "
+            "use an encoder fitted on graphs with the same columns",
+            source=name,
+        )

@@ -1,4 +1,4 @@
-"""Laplacian eigenvectors: the slowest vibrations of a graph, as coordinates."""
+"""Eigenvectors of the graph Laplacian."""
 
 from typing import ClassVar, Literal, final
 
@@ -8,8 +8,7 @@ from pydantic import PositiveInt
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 
-from lfds.data.encodings.adjacency import degrees, normalised
-from lfds.data.encodings.base import StructuralEncoding
+from lfds.data.encodings.base import StructuralEncoding, degrees, normalized
 from lfds.data.encodings.eigenvectors import smallest
 
 
@@ -18,7 +17,7 @@ class Laplacian(StructuralEncoding):
     """Settings of the Laplacian encoding.
 
     Attributes:
-        dimensions: Eigenvectors taken, after the first, which only knows the degrees.
+        dimensions: Number of eigenvectors after the first, which depends on degrees only.
     """
 
     version: ClassVar[int] = 2
@@ -34,35 +33,35 @@ class Laplacian(StructuralEncoding):
 
 
 def laplacian(graph: csr_array, dimensions: int) -> NDArray[np.float64]:
-    r"""Return eigenvectors ``[nodes, dimensions]`` of unit length, by rising eigenvalue.
+    r"""Return eigenvectors ``[nodes, dimensions]`` of unit length, by increasing eigenvalue.
 
     .. math::
         L = D^{-1/2} (D - A) D^{-1/2}, \qquad L u_k = \lambda_k u_k, \quad k = 2, 3, \dots
 
-    Each is turned so that its largest entry is positive. Missing columns, as of a graph with
-    fewer nodes, are zero. A graph of several pieces is taken apart first: each piece has one
-    eigenvalue of zero, and the first columns tell the pieces apart, in the order of their nodes.
+    The sign makes the largest entry positive. Missing columns, as of a graph with fewer nodes,
+    are zero. Connected components are computed separately: each has one eigenvalue of zero, and
+    the first columns indicate the components, in the order of their nodes.
     """
     vectors = np.zeros((graph.shape[0], dimensions))
     found: list[tuple[float, int, NDArray[np.float64]]] = []
-    pieces, piece_of = connected_components(graph, directed=False)
-    for piece in range(pieces):
-        nodes = np.flatnonzero(piece_of == piece)
+    components, component_of = connected_components(graph, directed=False)
+    for component in range(components):
+        nodes = np.flatnonzero(component_of == component)
         count = min(dimensions + 1, len(nodes))
         values, columns = smallest(laplacian_matrix(graph[nodes][:, nodes]), count)
-        # Rounding must not decide which of several zeros comes first.
+        # Rounding must not decide the order of several zeros.
         values[0] = 0.0
         for value, column in zip(values.tolist(), columns.T, strict=True):
-            whole = np.zeros(graph.shape[0])
-            whole[nodes] = column
-            found.append((value, piece, whole))
+            vector = np.zeros(graph.shape[0])
+            vector[nodes] = column
+            found.append((value, component, vector))
     found.sort(key=lambda pair: pair[:2])
-    for place, (_, _, whole) in enumerate(found[1 : dimensions + 1]):
-        vectors[:, place] = whole
+    for place, (_, _, vector) in enumerate(found[1 : dimensions + 1]):
+        vectors[:, place] = vector
     return vectors
 
 
 def laplacian_matrix(graph: csr_array) -> csr_array:
-    """Return the normalised Laplacian; rows of nodes without neighbours are zero."""
-    occupied = (degrees(graph) > 0).astype(np.float64)
-    return (diags_array(occupied) - normalised(graph)).tocsr()
+    """Return the normalized Laplacian; rows of isolated nodes are zero."""
+    connected = (degrees(graph) > 0).astype(np.float64)
+    return (diags_array(connected) - normalized(graph)).tocsr()

@@ -1,4 +1,4 @@
-"""Random-walk structural encoding: how likely a walk is back after 1, 2, 3, ... steps."""
+"""Random-walk structural encoding: return probabilities after 1, 2, 3, ... steps."""
 
 from typing import Literal, final
 
@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 from pydantic import PositiveInt
 from scipy.sparse import csr_array
 
-from lfds.data.encodings.adjacency import normalised
-from lfds.data.encodings.base import StructuralEncoding
+from lfds.data.encodings.base import StructuralEncoding, normalized
 
-# Columns worked on at a time: as many as stay in the cache beside their image.
+# Numbers of the columns computed at a time: as many as fit into the CPU cache twice.
 _BLOCK_NUMBERS = 2**18
-# Below this size the sparse product costs more in overhead than the dense one in zeros.
+# Below this size the dense product is faster than the sparse one.
 _DENSE_BELOW = 100
 
 
@@ -21,7 +20,7 @@ class RWSE(StructuralEncoding):
     """Settings of the random-walk structural encoding.
 
     Attributes:
-        steps: Lengths of the walks, 1 to this many (a single step never comes back).
+        steps: Longest walk; there is one column for each length from 1 (always 0) to this one.
     """
 
     kind: Literal["rwse"] = "rwse"
@@ -36,30 +35,30 @@ class RWSE(StructuralEncoding):
 
 
 def rwse(graph: csr_array, steps: int) -> NDArray[np.float64]:
-    r"""Return the probabilities ``[nodes, steps]`` that a walk is back where it started.
+    r"""Return the probabilities ``[nodes, steps]`` that a random walk returns to its start.
 
     .. math::
         r_{ik} = (P^k)_{ii} = (S^k)_{ii} = \langle S^a e_i, \, S^{k-a} e_i \rangle
         \quad\text{with}\quad P = D^{-1} A, \; S = D^{-1/2} A D^{-1/2}
 
-    :math:`P` and :math:`S` are similar by a diagonal matrix, so their powers share a diagonal, and
-    :math:`S` is symmetric: half of the steps suffice, on blocks of columns, without any matrix
-    power. A node without neighbours stays where it is: its walk is never back.
+    :math:`P` and :math:`S` are similar by a diagonal matrix, so their powers have equal diagonals,
+    and :math:`S` is symmetric: half of the steps suffice, on blocks of columns, without matrix
+    powers. Isolated nodes have zeros.
     """
     count = graph.shape[0]
-    step = normalised(graph)
+    step = normalized(graph)
     if count < _DENSE_BELOW:
         step = step.toarray()
-    back = np.zeros((count, steps))
+    returns = np.zeros((count, steps))
     width = max(1, _BLOCK_NUMBERS // max(count, 1))
     for start in range(0, count, width):
         nodes = np.arange(start, min(start + width, count))
-        here = np.zeros((count, len(nodes)))
-        here[nodes, nodes - start] = 1.0
+        walk = np.zeros((count, len(nodes)))
+        walk[nodes, nodes - start] = 1.0
         for length in range(1, steps + 1, 2):
-            there = step @ here
-            back[nodes, length - 1] = np.einsum("ij,ij->j", here, there)
+            after = step @ walk
+            returns[nodes, length - 1] = np.einsum("ij,ij->j", walk, after)
             if length < steps:
-                back[nodes, length] = np.einsum("ij,ij->j", there, there)
-            here = there
-    return back
+                returns[nodes, length] = np.einsum("ij,ij->j", after, after)
+            walk = after
+    return returns

@@ -1,1 +1,1 @@
-"""One module for each kind of file or object that graphs come from."""
+"""One module for each file format or type of object that graphs are read from."""

@@ -1,24 +1,32 @@
-"""Members of a .zip or .tar, read without unpacking to disk; bombs and strays are refused."""
+"""Members of .zip and .tar archives, read without unpacking to disk."""
 
+import bz2
+import gzip
 import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from lfds.data.errors import DataError, quoted
-from lfds.data.readers.tar_members import PACKINGS, open_tar
 
-# Text of numbers packs 4 to 20 times; small archives of repeated labels pack better than that.
-_HARMLESS_BYTES = 512 * 2**20
-_MOST_EXPANSION = 100
-_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
+# Text of numbers compresses 4 to 20 times.
+_MAX_EXPANSION = 100
+_ZIP_MAGIC, _TAR_MAGIC, _TAR_MAGIC_AT = b"PK\x03\x04", b"ustar", 257
+_COMPRESSIONS: Mapping[bytes, type[gzip.GzipFile] | type[bz2.BZ2File] | type[lzma.LZMAFile]] = {
+    b"\x1f\x8b": gzip.GzipFile,
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
 _UNREADABLE = (
     OSError,
     EOFError,
     RuntimeError,  # an encrypted member
-    NotImplementedError,  # a packing method this Python was built without
+    NotImplementedError,  # a compression this Python was built without
     ValueError,
     KeyError,
     zlib.error,
@@ -28,70 +36,136 @@ _UNREADABLE = (
 )
 
 
-def read_members(path: Path, *, endings: tuple[str, ...]) -> dict[str, bytes]:
+def is_archive(path: Path) -> bool:
+    """Whether a file is, or begins like, a .zip or a .tar, compressed or not."""
+    begin = _first_block(path)
+    return begin.startswith(_ZIP_MAGIC) or zipfile.is_zipfile(path) or _is_tar(begin)
+
+
+def read_members(
+    path: Path, *, endings: tuple[str, ...], harmless_size: int = 512 * 2**20
+) -> dict[str, bytes]:
     """Return the content of the members of an archive whose names have one of these endings.
 
     Args:
-        path: A .zip, or a .tar packed in any way, whatever it is called.
-        endings: Which members are wanted.
+        path: A .zip, or a .tar with any compression; its name does not matter.
+        endings: Which members to read.
+        harmless_size: Bytes that any archive may unpack to; small archives of repeated labels
+            expand more than a hundred times.
     """
-    begin = b""
     try:
         if zipfile.is_zipfile(path):
-            return dict(_zip_members(path, endings))
-        begin = _begin(path)
-        if begin.startswith(b"PK\x03\x04"):
-            raise DataError("is an archive that was cut short; fetch it again", source=path)
-        return dict(_tar_members(path, endings))
+            return dict(_zip_members(path, endings, _SizeLimit(path, harmless_size)))
+        begin = _first_block(path)
+        if begin.startswith(_ZIP_MAGIC):
+            raise DataError("is a truncated .zip; download it again", source=path)
+        if not _is_tar(begin):
+            raise DataError("is neither a folder, nor a .zip, nor a .tar(.gz)", source=path)
+        return dict(_tar_members(path, endings, _SizeLimit(path, harmless_size)))
     except (DataError, PermissionError):
         raise
     except _UNREADABLE as error:
-        if isinstance(error, tarfile.ReadError) and not _is_like_tar(begin):
-            problem = "is neither a folder, nor a .zip, nor a .tar(.gz)"
-            raise DataError(problem, source=path) from error
-        problem = f"cannot be unpacked ({error}); it may be cut short: fetch it again"
-        raise DataError(problem, source=path) from error
+        raise DataError(
+            f"cannot be unpacked ({error}); it may be truncated: download it again", source=path
+        ) from error
 
 
-def _zip_members(path: Path, endings: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+def _zip_members(
+    path: Path, endings: tuple[str, ...], limit: "_SizeLimit"
+) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(path) as archive:
-        budget = _Budget(path)
         for member in archive.infolist():
-            budget.check_place(member.filename)
-            budget.spend(member.file_size)
+            limit.check_name(member.filename)
+            limit.add(member.file_size)
             if member.filename.endswith(endings):
-                # Never more than the size it was admitted with: zipfile stops there.
+                # zipfile stops at the announced size, which was checked.
                 yield member.filename, archive.read(member)
 
 
-def _tar_members(path: Path, endings: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
-    budget = _Budget(path)
-    with open_tar(path, budget.spend) as archive:
+def _tar_members(
+    path: Path, endings: tuple[str, ...], limit: "_SizeLimit"
+) -> Iterator[tuple[str, bytes]]:
+    with _open_tar(path, limit.add) as archive:
         for member in archive:
-            budget.check_place(member.name)
+            limit.check_name(member.name)
             file = archive.extractfile(member) if member.isreg() else None
             if file is not None and member.name.endswith(endings):
                 yield member.name, file.read()
 
 
-def _begin(path: Path) -> bytes:
+@contextmanager
+def _open_tar(path: Path, count: Callable[[int], None]) -> Iterator[tarfile.TarFile]:
+    """Open a .tar to be read once from beginning to end.
+
+    Args:
+        path: The file.
+        count: Called with the number of bytes before tarfile gets them; it raises if they are too
+            many, since tarfile believes a header that claims gigabytes.
+
+    Raises:
+        tarfile.ReadError: It is not a .tar, or its end is missing.
+    """
+    begin = _first_block(path)
+    opener = next((o for magic, o in _COMPRESSIONS.items() if begin.startswith(magic)), None)
+    with path.open("rb") if opener is None else opener(path) as content:
+        counted = _CountedStream(content, count)
+        with tarfile.open(fileobj=counted, mode="r|", tarinfo=_StrictHeader) as archive:
+            yield archive
+
+
+def _first_block(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(_TAR_MAGIC_AT + len(_TAR_MAGIC))
+        return file.read(tarfile.BLOCKSIZE)
 
 
-def _is_like_tar(begin: bytes) -> bool:
-    return begin.startswith(tuple(PACKINGS)) or begin[_TAR_MAGIC_AT:] == _TAR_MAGIC
+def _is_tar(begin: bytes) -> bool:
+    if begin.startswith(tuple(_COMPRESSIONS)) or begin[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC):
+        return True
+    try:  # before 1988 there was no magic number
+        tarfile.TarInfo.frombuf(begin, "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True
 
 
-class _Budget:
-    """How much an archive may unpack to before it is taken for a bomb."""
+class _CountedStream(BufferedIOBase):
+    """A stream that reports how much is read from it."""
 
-    def __init__(self, archive: Path) -> None:
+    def __init__(self, content: BufferedIOBase, count: Callable[[int], None]) -> None:
+        self._content = content
+        self._count = count
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next bytes, after they were counted."""
+        chunk = self._content.read(size)
+        self._count(len(chunk))
+        return chunk
+
+
+class _StrictHeader(tarfile.TarInfo):
+    """A header without which reading fails: only a block of zeros ends a .tar."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Read a header; tarfile would take a missing or broken one for the end."""
+        is_end = len(buf) == tarfile.BLOCKSIZE and not any(buf)
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if is_end:
+                raise
+            raise tarfile.ReadError(f"no end, but {error}") from error
+
+
+class _SizeLimit:
+    """How much an archive may unpack to before it is refused as a decompression bomb."""
+
+    def __init__(self, archive: Path, harmless_size: int) -> None:
         self.archive = archive
-        self.left = max(_HARMLESS_BYTES, _MOST_EXPANSION * archive.stat().st_size)
+        self.left = max(harmless_size, _MAX_EXPANSION * archive.stat().st_size)
 
-    def check_place(self, member: str) -> None:
-        """Refuse a member that reaches out of the archive's folder."""
+    def check_name(self, member: str) -> None:
+        """Refuse a member outside the folder of the archive."""
         parts = PurePosixPath(member.replace("\\", "/"))
         if parts.is_absolute() or ".." in parts.parts:
             raise DataError(
@@ -99,12 +173,12 @@ class _Budget:
                 source=self.archive,
             )
 
-    def spend(self, size: int) -> None:
-        """Refuse what is too much."""
+    def add(self, size: int) -> None:
+        """Count bytes, and raise when there are too many."""
         self.left -= size
         if self.left < 0:
             raise DataError(
-                f"unpacks to more than {_MOST_EXPANSION} times its size, as a bomb does; "
-                f"if you trust it, unpack it and give the folder",
+                f"unpacks to more than {_MAX_EXPANSION} times its size, as a decompression bomb "
+                f"does; if you trust it, unpack it and give the folder",
                 source=self.archive,
             )

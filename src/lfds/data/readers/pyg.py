@@ -1,4 +1,4 @@
-"""Graphs from and to PyG's Data objects."""
+"""Graphs from and to PyG ``Data`` objects."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,17 +14,16 @@ from lfds.data.readers.arrays import graphs_from_arrays
 def graphs_from_pyg(
     graphs: Iterable[Data], *, name: str = "graphs", targets: bool = True
 ) -> GraphSet:
-    """Make a set of PyG graphs.
+    """Return a set of PyG graphs.
 
     ``x`` becomes attributes and features, ``edge_attr`` edge attributes, ``pos`` coordinates for
-    drawing, ``y`` one target per graph; ``labels`` and ``edge_labels`` are taken where
-    :func:`graphs_to_pyg` left them.
-    Repeated edges are left out and counted.
+    drawing, ``y`` one target per graph; ``labels`` and ``edge_labels`` are read as written by
+    :func:`graphs_to_pyg`. Repeated edges are dropped and counted.
 
     Args:
         graphs: A list of ``Data``, or a PyG dataset.
-        name: What the set is called.
-        targets: Whether ``y`` is read; without, whatever it holds is passed over.
+        name: Name of the set.
+        targets: Whether ``y`` is read.
     """
     items = list(graphs)
     if not items:
@@ -48,16 +47,18 @@ def graphs_from_pyg(
 
 
 def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
-    """Return the graphs as PyG objects.
+    """Return the graphs as PyG ``Data``.
 
-    Without features the attributes stand in for ``x``. Classes become their positions, and what a
-    set does not have is left out of the objects.
+    Without features the attributes become ``x``. Targets are indices of classes. Tensors that a
+    set does not have are left out.
     """
     features = graphs.x if graphs.x.shape[1] else graphs.attributes
     sizes = graphs.sizes.tolist()
-    edge_counts = graphs.edge_ptr[graphs.ptr].diff().tolist()
+    edges = graphs.edge_ptr[graphs.ptr].diff()
+    edge_index = graphs.edge_index - graphs.ptr[:-1].repeat_interleave(edges)
+    edge_counts = edges.tolist()
     columns: dict[str, Sequence[Tensor]] = {
-        "edge_index": torch.split(_local_edge_index(graphs), edge_counts, dim=1),
+        "edge_index": torch.split(edge_index, edge_counts, dim=1),
     }
     if graphs.has_targets:
         columns["y"] = torch.split(graphs.y, 1)
@@ -76,12 +77,6 @@ def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
     ]
 
 
-def _local_edge_index(graphs: GraphSet) -> Tensor:
-    receiver = torch.repeat_interleave(graphs.degrees)
-    first = graphs.ptr[:-1].repeat_interleave(graphs.sizes)
-    return torch.stack([graphs.edge_dst.long(), receiver - first[receiver]])
-
-
 def _num_nodes(item: Data, position: int) -> int:
     if not isinstance(item, Data):
         raise DataError(
@@ -89,7 +84,9 @@ def _num_nodes(item: Data, position: int) -> int:
             source=f"graph {position}",
         )
     if item.num_nodes is None:
-        raise DataError("does not say how many nodes it has; set x", source=f"graph {position}")
+        raise DataError(
+            "has an unknown number of nodes; set x or num_nodes", source=f"graph {position}"
+        )
     return int(item.num_nodes)
 
 
@@ -112,7 +109,7 @@ def _edge_index(item: Data, size: int, position: int) -> Tensor:
 
 
 def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
-    """Return what all graphs know under ``key`` as one tensor, or ``None`` if none knows it."""
+    """Return ``key`` of all graphs as one tensor, or ``None`` if no graph has it."""
     parts = [item.get(key) for item in items]
     if all(part is None for part in parts):
         return None
@@ -124,7 +121,7 @@ def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
         if key == "y" and len(rows[-1]) != 1:
             raise DataError(
                 f"y needs one target for the graph, not shape {list(rows[-1].shape)}; "
-                f"targets of nodes are not read",
+                f"node-level targets are not supported",
                 source=f"graph {position}",
             )
         if rows[-1].shape[1:] != rows[0].shape[1:]:
@@ -148,5 +145,5 @@ def _tensor(part: object, key: str, position: int) -> Tensor:
 def _as_rows(part: Tensor, key: str) -> Tensor:
     if part.ndim == 0:
         return part[None]
-    # PyG writes one target as [1], several as [1, targets]; a column of nodes may be flat.
+    # PyG stores one target as [1], several as [1, targets]; a node column may be flat.
     return part[:, None] if part.ndim == 1 and key != "y" else part

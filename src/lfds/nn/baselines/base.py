@@ -1,7 +1,7 @@
 """What every pooling of the comparison is: nodes and edges of some graphs in, a vector each out."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -32,7 +32,7 @@ class GraphPooling(nn.Module, ABC):
 
     @classmethod
     @abstractmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "GraphPooling":
         """Build the pooling that the settings of a network ask for."""
 
     @abstractmethod

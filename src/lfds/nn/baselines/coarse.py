@@ -1,6 +1,6 @@
 """Poolers of torch-geometric-pool as readouts: one down-sizing, two layers on what is left."""
 
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, final
 
 import torch
 from jaxtyping import Float, Int
@@ -20,18 +20,18 @@ from lfds.nn.spatial import SpatialLayer
 class CoarsePool(GraphPooling):
     """One down-sizing by a pooler of ``tgp``, two spatial layers after it, and their maxima.
 
-    Graphs without nodes, which ``tgp`` has no answer for, get zeros. What the pooler adds to the
-    loss is the penalty.
+    Graphs without nodes, which ``tgp`` does not support, get zeros. The losses of the pooler are
+    the penalty.
 
     Args:
         channels: Width of the nodes.
         name: The pooler, as ``tgp`` calls it.
-        clusters: Number of clusters, for poolers that want to be told.
-        ratio: Part of the nodes that stay, for poolers that want to be told.
+        clusters: Number of clusters, for poolers that take one.
+        ratio: Part of the nodes that are kept, for poolers that take one.
     """
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "CoarsePool":
         name = settings.pool.removeprefix(TGP_PREFIX)
         return cls(settings.width, name, settings.clusters, settings.ratio)
 
@@ -50,7 +50,7 @@ class CoarsePool(GraphPooling):
         vectors = nodes.new_zeros(ptr.shape[0] - 1, self.out_channels)
         self._penalty = None
         if not filled.any():
-            return vectors + nodes.sum()  # zero as well, and gradients find their way
+            return vectors + nodes.sum()  # zeros, connected to the graph of gradients
         start = torch.cat([ptr[:-1][filled], ptr[-1:]])
         return vectors.index_copy(0, filled.nonzero()[:, 0], self._pooled(nodes, start, edges))
 
@@ -68,10 +68,10 @@ class CoarsePool(GraphPooling):
         weight = x.new_ones(pairs.shape[1])
         if coarse.edge_weight is not None:
             weight = coarse.edge_weight.view(-1).to(x.dtype)
-        edges_left = WeightedPairs(pairs, weight)
+        coarse_edges = WeightedPairs(pairs, weight)
         vectors = []
         for layer in self.layers:
-            x = layer(x, edges_left)
+            x = layer(x, coarse_edges)
             batch = ragged(x, coarse.batch, None, ptr.shape[0] - 1)
             vectors.append(ragged_max(batch.x, batch.ptr))
         return torch.cat(vectors, dim=1)
@@ -80,7 +80,7 @@ class CoarsePool(GraphPooling):
         return super().penalty() if self._penalty is None else self._penalty
 
     def __getstate__(self) -> dict[str, Any]:
-        # The penalty hangs on the batch it was made of: a copy of the module starts without.
+        # The penalty belongs to the graph of its batch: a copy of the module starts without.
         return {**self.__dict__, "_penalty": None}
 
 

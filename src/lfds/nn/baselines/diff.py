@@ -1,6 +1,6 @@
-"""DiffPool: nodes are shared out over clusters that form a graph of their own."""
+"""DiffPool: nodes are assigned to clusters that form a graph of their own."""
 
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, final
 
 import torch
 from jaxtyping import Float, Int
@@ -26,9 +26,9 @@ class DiffPool(GraphPooling):
         \mathbf{X}' = \mathbf{S}^\top \mathbf{X}, \qquad
         \mathbf{A}' = \mathbf{S}^\top \mathbf{A} \mathbf{S}
 
-    Nothing of the size of nodes times nodes is ever made, see :func:`link_loss`.
-    A cluster hears the mean of its neighbours: all edges of a graph may end up between two
-    clusters, and with a sum over them a head without norms stays at chance.
+    No matrix of nodes times nodes is ever made, see :func:`link_loss`.
+    Clusters aggregate by the mean over their neighbours: all edges of a graph may end up between
+    two clusters, and with a sum over them a head without batch norm stays at chance.
 
     Args:
         channels: Width of the nodes.
@@ -38,7 +38,7 @@ class DiffPool(GraphPooling):
     """
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "DiffPool":
         return cls(
             settings.width,
             settings.clusters,
@@ -79,7 +79,7 @@ class DiffPool(GraphPooling):
         ptr: Int[Tensor, "boundaries"],
         edges: Edges,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The clusters, their adjacency, and the penalty of sharing nodes out by ``logits``."""
+        """The clusters, their adjacency, and the penalty of the assignment by ``logits``."""
         share = logits.softmax(dim=-1)
         # All three products with the shares in one.
         right = torch.cat([nodes, sum_of_neighbours(share, edges), share], dim=1)
@@ -94,7 +94,7 @@ class DiffPool(GraphPooling):
         return super().penalty() if self._penalty is None else self._penalty
 
     def __getstate__(self) -> dict[str, Any]:
-        # The penalty hangs on the batch it was made of: a copy of the module starts without.
+        # The penalty belongs to the graph of its batch: a copy of the module starts without.
         return {**self.__dict__, "_penalty": None}
 
 
@@ -114,7 +114,7 @@ def link_loss(
     ptr: Int[Tensor, "boundaries"],
     edges: Edges,
 ) -> Float[Tensor, ""]:
-    r"""How badly the shares of two nodes foretell whether there is an edge, mean over graphs.
+    r"""How badly the assignments of two nodes predict an edge between them, mean over graphs.
 
     .. math::
         \frac{1}{n^2} \lVert \mathbf{A} - \mathbf{S} \mathbf{S}^\top \rVert_F, \qquad

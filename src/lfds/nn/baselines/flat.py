@@ -1,7 +1,7 @@
 """Flat poolings: one maximum, mean or sum over the nodes of a graph, learned at most in weights."""
 
 from abc import ABC
-from typing import Self, final
+from typing import final
 
 import torch
 from jaxtyping import Float, Int
@@ -21,7 +21,7 @@ class FlatPool(GraphPooling, ABC):
     replaces_readout = True
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "FlatPool":
         return cls(settings.layers * settings.width)
 
     def __init__(self, channels: int, out_channels: int | None = None) -> None:

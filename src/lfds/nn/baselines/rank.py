@@ -1,6 +1,6 @@
 """Rank pooling: the nodes of highest score stay, with the edges between them (Top-K, SAG)."""
 
-from typing import Literal, Self, final
+from typing import Literal, final
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -38,7 +38,7 @@ class RankPool(GraphPooling):
     """
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "RankPool":
         return cls(settings.width, settings.ratio, "sag" if settings.pool == "sag" else "topk")
 
     def __init__(
@@ -62,20 +62,20 @@ class RankPool(GraphPooling):
     def down_sample(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
     ) -> tuple[Tensor, Tensor, Edges]:
-        """The nodes that stay, weighted, where each graph begins among them, and their edges."""
+        """The nodes that are kept, weighted, where each graph begins, and their edges."""
         score: Tensor = self.score(nodes, edges)
         mask = highest(score.detach(), ptr, self.ratio)
         before = torch.cat([ptr.new_zeros(1), mask.cumsum(0)])
         stays = mask.nonzero()[:, 0]
         if is_traced():
-            self._promise(stays.shape[0], nodes.shape[0])
+            self._assume(stays.shape[0], nodes.shape[0])
         return nodes[stays] * score[stays].tanh()[:, None], before[ptr], edges.subgraph(mask)
 
-    def _promise(self, stay: int, nodes: int) -> None:
-        """Tell torch how many nodes stay at least; it cannot know while it is only recording.
+    def _assume(self, stay: int, nodes: int) -> None:
+        """State how many nodes are kept at least; torch cannot know it while tracing.
 
-        Every graph keeps a node. In training a layer asks whether there is more than one to norm,
-        and what is recorded holds one answer only.
+        Every graph keeps a node. In training a layer distinguishes one row from several, and a
+        trace holds one of the two cases only.
         """
         if nodes == 0:
             return

@@ -1,6 +1,6 @@
 """Sort-Node: the first nodes in a learned order, and 1-D convolutions along them (DGCNN)."""
 
-from typing import Self, final
+from typing import final
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ class SortPool(GraphPooling):
     replaces_readout = True
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "SortPool":
         return cls(settings.layers * settings.width, settings.sorted_nodes)
 
     def __init__(self, channels: int, sorted_nodes: int = 30) -> None:
@@ -70,7 +70,7 @@ def sorted_order(
 ) -> Int[Tensor, "nodes"]:
     """Sort the nodes of each graph by their last channel, the largest first.
 
-    Nodes that tie are told apart by the channel before, and so on; those that tie in all channels
+    Ties are broken by the channel before, and so on; those that tie in all channels
     are the same to whatever follows.
     """
     graph = index_from_ptr(ptr, x.shape[0])

@@ -1,4 +1,4 @@
-"""The poolers of torch-geometric-pool (``tgp``) by name, imported once somebody asks for one."""
+"""The poolers of torch-geometric-pool (``tgp``) by name, imported on first use."""
 
 import warnings
 from collections.abc import Container, Iterator, Mapping
@@ -16,7 +16,7 @@ from lfds.config.registry import TGP_PREFIX as PREFIX
 
 @cache
 def check_pooler(name: str) -> None:
-    """Refuse a pooler that is not there, or that cannot work here, and say why.
+    """Refuse a pooler that does not exist, or that cannot work here, with the reason.
 
     Args:
         name: As ``tgp`` calls it; ``_u`` at the end asks for the variant without padding.
@@ -27,14 +27,14 @@ def check_pooler(name: str) -> None:
 def make_pooler(name: str, channels: int, clusters: int, ratio: float) -> tuple[nn.Module, int]:
     """Build a pooler of ``tgp``, and find the width of the nodes after it.
 
-    The pooler is tried on a small graph: that shows the width, and what is missing for it to work,
-    before anything is trained.
+    The pooler is run on a small graph: that gives the width, and shows what is missing before
+    anything is trained.
 
     Args:
         name: As ``tgp`` calls it.
         channels: Width of the nodes.
-        clusters: Number of clusters, for poolers that want to be told.
-        ratio: Part of the nodes that stay, for poolers that want to be told.
+        clusters: Number of clusters, for poolers that take one.
+        ratio: Part of the nodes that are kept, for poolers that take one.
     """
     known = _known(name)
     base = name.removesuffix("_u")
@@ -53,7 +53,7 @@ def make_pooler(name: str, channels: int, clusters: int, ratio: float) -> tuple[
     try:
         pooler: nn.Module = known[base](**options)
         return pooler, _width_after(pooler, channels)
-    except Exception as error:  # poolers say in many ways what they miss
+    except Exception as error:  # poolers raise many different exceptions
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise ValueError(f"pool '{PREFIX}{name}' does not work here: {reason}") from error
 
@@ -62,7 +62,7 @@ def make_pooler(name: str, channels: int, clusters: int, ratio: float) -> tuple[
 def same_draws() -> Iterator[None]:
     """Let poolers that draw from numpy (``eigen``, ``nmf``) draw the same at every call.
 
-    What torch draws is seeded by whoever trains; numpy's own stream would make a fold depend on
+    torch's generator is seeded by the training; numpy's global stream would make a fold depend on
     the folds before it.
     """
     before = np.random.get_state()
@@ -101,7 +101,7 @@ def _width_after(pooler: nn.Module, channels: int) -> int:
     ring = torch.arange(6)
     ahead, back = torch.stack([ring, ring.roll(1)]), torch.stack([ring.roll(1), ring])
     edges = torch.cat([ahead, back], dim=1)
-    # torch warns once in every process of sparse matrices as tgp builds them; here it is at once.
+    # torch warns once per process about sparse matrices as tgp builds them; here it is silenced.
     quiet = warnings.catch_warnings(action="ignore", category=UserWarning)
     with quiet, torch.random.fork_rng(devices=[]), torch.no_grad():
         x = torch.randn(6, channels)

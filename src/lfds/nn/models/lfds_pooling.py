@@ -1,7 +1,7 @@
 """The pooling on latent structures, behind the interface of all poolings of the comparison."""
 
 from collections.abc import Sequence
-from typing import Self, final
+from typing import final
 
 import torch
 from jaxtyping import Float, Int
@@ -27,7 +27,7 @@ class LFDSPooling(GraphPooling):
     """
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "LFDSPooling":
         return cls(settings)
 
     def __init__(self, settings: NetworkSettings) -> None:

@@ -14,7 +14,7 @@ and a gradient :math:`\bar{\mathbf{Y}}` flows back as
     \bar{\mathbf{X}} &= \mathbf{P} \bar{\mathbf{Y}} + \bar{\mathbf{S}} \mathbf{W} \\
     \bar{\mathbf{W}} &= \bar{\mathbf{S}}^\top \mathbf{X}
 
-Every step is local to a node or a sum over nodes, so nodes can be worked on block by block.
+Every step is local to a node or a sum over nodes, so nodes can be processed block by block.
 """
 
 from collections.abc import Iterator
@@ -27,11 +27,10 @@ from lfds.nn.accel.dispatch import own_precision, runs_eagerly, working_dtype
 from lfds.nn.input_checks import check_ptr_values
 from lfds.nn.ops.segment_matmul import ragged_gram, ragged_matmul
 
-# Nodes worked on at a time: few enough to stay near the cache, enough to keep the products busy.
+# Nodes per block: few enough to stay in the cache, enough to keep the products busy.
 BLOCK = 8_192
 
-# A slot that received less than this counts as one that received nothing; it keeps the division
-# by the mass, and its gradient, within the range of float32.
+# A smaller mass counts as none: the division by it, and its gradient, stay in the range of float32.
 LEAST_MASS = 1e-12
 
 
@@ -82,7 +81,7 @@ def _distribute(
 def _place(
     x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, kept: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return what the slots received, and how much; the shares go to ``kept``, if it has room."""
+    """Return the sums and masses of the slots; the shares are written to ``kept`` unless empty."""
     nodes = x.to(anchors.dtype)
     share = _shares(nodes, anchors, ptr, kept if kept.numel() else None)
     mass = _masses(share, ptr) if reduction == "mass" else share.new_empty(0)
@@ -97,8 +96,8 @@ def _place_by_blocks(
     mass = anchors.new_zeros((num_graphs, num_slots) if reduction == "mass" else 0)
     for block in blocks(ptr, x.shape[0], BLOCK):
         own = anchors if anchors.dim() == 2 else anchors[block.graphs]
-        room = kept[block.nodes]  # none where nothing is kept
-        part, mass_part = _place(x[block.nodes], own, block.ptr, reduction, room)
+        out = kept[block.nodes]  # empty where shares are not kept
+        part, mass_part = _place(x[block.nodes], own, block.ptr, reduction, out)
         slots[block.graphs] += part
         if reduction == "mass":
             mass[block.graphs] += mass_part
@@ -155,14 +154,14 @@ def _distribute_backward(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of ``x`` and ``anchors``."""
     weights = anchors.to(working_dtype(x))
-    grad, grad_mass = _undivided(grad.to(weights.dtype), slots, ptr, mass, reduction)
+    grad, grad_mass = _undo_division(grad.to(weights.dtype), slots, ptr, mass, reduction)
     with own_precision(x):
-        displace = _displace if x.shape[0] <= BLOCK else _displace_by_blocks
-        grad_x, grad_weights = displace(x, weights, ptr, share, grad, grad_mass)
+        run = _backward_of_block if x.shape[0] <= BLOCK else _backward_by_blocks
+        grad_x, grad_weights = run(x, weights, ptr, share, grad, grad_mass)
     return grad_x.to(x.dtype), grad_weights.to(anchors.dtype)
 
 
-def _displace(
+def _backward_of_block(
     x: Tensor,
     anchors: Tensor,
     ptr: Tensor,
@@ -180,7 +179,7 @@ def _displace(
     return grad_x, ragged_gram(grad_logits, nodes, ptr)
 
 
-def _displace_by_blocks(
+def _backward_by_blocks(
     x: Tensor,
     anchors: Tensor,
     ptr: Tensor,
@@ -192,7 +191,7 @@ def _displace_by_blocks(
     for block in blocks(ptr, x.shape[0], BLOCK):
         whose = slice(None) if anchors.dim() == 2 else block.graphs
         own_mass = None if grad_mass is None else grad_mass[block.graphs]
-        grad_x[block.nodes], anchors_part = _displace(
+        grad_x[block.nodes], anchors_part = _backward_of_block(
             x[block.nodes],
             anchors[whose],
             block.ptr,
@@ -204,10 +203,10 @@ def _displace_by_blocks(
     return grad_x, grad_anchors
 
 
-def _undivided(
+def _undo_division(
     grad: Tensor, slots: Tensor, ptr: Tensor, mass: Tensor, reduction: str
 ) -> tuple[Tensor, Tensor | None]:
-    """From the gradient of the quotient to those of the sum and of what it was divided by."""
+    """Return the gradients of the sum and of the mass it was divided by."""
     if reduction == "sum":
         return grad.contiguous(), None
     if reduction == "mean":
@@ -249,8 +248,8 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None
     slots, share, mass = output
     kept = slots if ctx.reduction == "mass" else slots.new_empty(0)
     ctx.save_for_backward(x, anchors, ptr, kept, share, mass)
-    # Shares and masses are kept, not offered: no gradient flows through them, and no zeros of
-    # their size are made to stand for it.
+    # Shares and masses are kept for the backward pass only: no gradient flows through them, and no
+    # zeros of their size are made in its place.
     ctx.mark_non_differentiable(share, mass)
     ctx.set_materialize_grads(False)
 
@@ -278,7 +277,7 @@ def _second_backward(ctx: Any, *_: Tensor) -> None:
 def _distribute_when_compiled(
     x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, low_memory: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    # Nothing could be looked at while tracing, and a wrong `ptr` would read stray memory.
+    # Values could not be checked while tracing, and a wrong `ptr` would read stray memory.
     if ptr.device.type == "cpu":
         check_ptr_values(ptr, x.shape[0])
     return _distribute(x, anchors, ptr, reduction, low_memory)
@@ -317,7 +316,7 @@ class _Eagerly(torch.autograd.Function):
 def run_distribute(
     x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, low_memory: bool
 ) -> Tensor:
-    """Run the operator, by the way that suits how the code is being run."""
+    """Run the operator: directly in eager mode, through torch's dispatcher otherwise."""
     arguments = (x, anchors, ptr, reduction, low_memory)
     slots: Tensor
     if runs_eagerly(x):

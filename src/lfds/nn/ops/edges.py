@@ -47,7 +47,7 @@ class Edges(NamedTuple):
     ) -> "Edges":
         """Take the rows of a :class:`lfds.data.Batch`, its ``edge_ptr`` and ``edge_dst``.
 
-        All are copied: rows and columns go on to say the same, whatever becomes of the arguments.
+        All are copied: later changes of the arguments do not matter.
 
         Args:
             ptr: Where the edges of each receiving node begin.
@@ -115,7 +115,7 @@ def transposed(rows: Rows) -> Rows:
     num_nodes = rows.ptr.shape[0] - 1
     if rows.ptr.device.type != "cpu" or is_traced():
         return transposed_by_sorting(rows)
-    # Several times faster than sorting, and nothing that could be traced.
+    # Several times faster than sorting, but cannot be traced.
     entries = rows.weight.numpy(), rows.column.numpy(), rows.ptr.numpy()
     flipped = csr_array(entries, shape=(num_nodes, num_nodes)).tocsc()
     parts = (flipped.indptr, flipped.indices, flipped.data)
@@ -132,7 +132,7 @@ def transposed_by_sorting(rows: Rows) -> Rows:
 
 
 def check_edges(ptr: Tensor, source: Tensor, weight: Tensor, num_nodes: int) -> None:
-    """The rows fit together, and name nodes that are there."""
+    """The rows are consistent, and name existing nodes."""
     if weight.shape != source.shape:
         raise ValueError(
             f"weight must hold a number for each of the {source.shape[0]} edges, "

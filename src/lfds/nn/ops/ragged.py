@@ -28,7 +28,7 @@ class Ragged(NamedTuple):
     Attributes:
         x: Node features, graph after graph.
         ptr: Row of ``x`` at which each graph begins, then the number of rows.
-        order: Where each row of ``x`` stood in the input, or None if nothing was moved.
+        order: The row of the input that each row of ``x`` was, or None if nothing was moved.
     """
 
     x: Float[Tensor, "nodes channels"]
@@ -42,7 +42,7 @@ def ragged(
     ptr: Tensor | None = None,
     num_graphs: int | None = None,
 ) -> Ragged:
-    """Bring a batch in PyG's dialect into the one form used inside ``lfds``.
+    """Convert a batch as PyG writes it to the one form used inside ``lfds``.
 
     Args:
         x: Node features.
@@ -82,7 +82,7 @@ def _sort_by_graph(x: Tensor, index: Tensor, num_graphs: int) -> Ragged:
         return Ragged(x, ptr_from_index(index, num_graphs), None)
     if torch.onnx.is_in_onnx_export():  # ONNX has no stable sort
         index, order = torch.sort(index)
-    else:  # a graph's nodes keep their order, and sums are rounded alike in every batch
+    else:  # a graph's nodes keep their order, so that sums round the same in every batch
         index, order = torch.sort(index, stable=True)
     return Ragged(x[order], ptr_from_index(index, num_graphs), order)
 
@@ -109,7 +109,7 @@ def runs_of_nodes(ptr: Int[Tensor, "boundaries"], most: int, each: int = 0) -> I
     Args:
         ptr: Where each graph begins.
         most: How many nodes.
-        each: What every graph counts beside its nodes.
+        each: What every graph counts in addition to its nodes.
 
     >>> list(runs_of_nodes(torch.tensor([0, 2, 3, 9, 10]), 4))
     [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]

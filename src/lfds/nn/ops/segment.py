@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from lfds.nn.accel.dispatch import runs_eagerly
+from lfds.nn.accel.dispatch import working_dtype
 from lfds.nn.ops.ragged import index_from_ptr
 from lfds.nn.ops.segment_matmul import weighted_sums
 
@@ -19,15 +19,13 @@ def ragged_max(
 
     Nodes that tie get equal parts of the gradient, so that it does not depend on their order.
     """
-    filled = (ptr.diff() > 0)[:, None]
-    if x.device.type == "cpu" and runs_eagerly(x):
-        # Several times faster than a scatter on the CPU, which walks the columns one by one.
-        largest = torch.segment_reduce(x, "max", offsets=ptr, axis=0, unsafe=True)
-    else:
-        graph = index_from_ptr(ptr, x.shape[0])[:, None].expand_as(x)
-        lowest = x.new_full((ptr.shape[0] - 1, x.shape[1]), -torch.inf)
-        largest = lowest.scatter_reduce(0, graph, x, "amax")
-    return torch.where(filled, largest, 0.0)
+    # Not `segment_reduce`, whose negative gradients are not divided among ties (torch 2.13). Not in
+    # low precision, in which ties cannot be counted.
+    rows = x.to(working_dtype(x))
+    graph = index_from_ptr(ptr, x.shape[0])[:, None].expand_as(x)
+    lowest = rows.new_full((ptr.shape[0] - 1, x.shape[1]), -torch.inf)
+    largest = lowest.scatter_reduce(0, graph, rows, "amax")
+    return torch.where((ptr.diff() > 0)[:, None], largest, 0.0).to(x.dtype)
 
 
 def ragged_sum(

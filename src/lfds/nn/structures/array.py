@@ -1,4 +1,4 @@
-"""Slots in a row; a 1-D convolution lets neighbours talk."""
+"""Slots in a row, with a 1-D convolution."""
 
 from collections.abc import Iterator
 from typing import final
@@ -16,12 +16,12 @@ from lfds.nn.structures.image import check_kernel_size, interior
 class Array(Structure):
     """A row of slots.
 
-    Unlike on a :class:`Sequence`, left and right are different things to a convolution.
-    Law: moving a signal that keeps clear of both ends moves the answer along.
+    Unlike on a :class:`Sequence`, a convolution distinguishes left and right.
+    Symmetry: shifting a signal that stays clear of both ends shifts the output.
 
     Args:
         num_slots: Length of the row.
-        kernel_size: Number of slots that a convolution sees; odd.
+        kernel_size: Kernel size of the convolution; odd.
     """
 
     channels_first = True
@@ -45,7 +45,7 @@ class Array(Structure):
         support = interior(self.num_slots, self.kernel_size)
         if support.any():
             order = torch.arange(self.num_slots).roll(1)
-            yield Symmetry("moved one slot right", order, self, support)
+            yield Symmetry("shifted one slot right", order, self, support)
 
 
 @final

@@ -1,9 +1,9 @@
-"""What every structure is: a fixed number of slots, and layers that respect their arrangement."""
+"""The interface of structures: a fixed number of slots, and layers that respect them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -16,9 +16,9 @@ from lfds.nn.input_checks import check_count
 class Structure(nn.Module, ABC):
     """A fixed set of slots, and how they are arranged.
 
-    A structure knows nothing of channels.  It makes the latent layers of a pooling, and each of
-    them is handed the one structure again when it runs, so that whatever is learned about the
-    arrangement (an adjacency, a basis) is one and the same for all layers.
+    A structure has no channels.  It makes the latent layers of a pooling, and each of them is
+    called with the same structure, so that whatever is learned about the arrangement (an
+    adjacency, a basis) is shared by all layers.
 
     Attributes:
         num_slots: Number of slots.
@@ -32,11 +32,10 @@ class Structure(nn.Module, ABC):
 
     def __init__(self, num_slots: int) -> None:
         super().__init__()
-        # With a single slot there is nothing to arrange.
         self.num_slots = check_count(f"num_slots of {type(self).__name__}", num_slots, least=2)
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "Structure":
         """Build the structure that the settings of a network ask for."""
         return cls(settings.slots)
 
@@ -58,14 +57,14 @@ class Structure(nn.Module, ABC):
 
     @abstractmethod
     def symmetries(self) -> "Iterator[Symmetry]":
-        """Renamings of the slots that the layers of this structure must not notice."""
+        """Permutations of the slots under which the layers of this structure are equivariant."""
 
     def penalty(self) -> Float[Tensor, ""]:
-        """What to add to the loss so that the structure stays what it claims to be."""
+        """What to add to the loss; zero for most structures."""
         return torch.zeros(())
 
     def reset_parameters(self) -> None:
-        """Draw what is learned about the arrangement anew."""
+        """Draw the parameters of the structure anew."""
 
     def extra_repr(self) -> str:
         return f"{self.num_slots} slots"
@@ -94,19 +93,18 @@ class Sketch:
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A renaming of the slots, and the structure it leads to.
+    """A permutation of the slots, and the structure it leads to.
 
-    The law: renaming before or after a layer is the same thing,
-    ``layer(slots[:, order], twin) == layer(slots, structure)[:, order]``.
+    Layers are equivariant: ``layer(slots[:, order], image) == layer(slots, structure)[:, order]``.
 
     Attributes:
-        name: What was done, in words.
+        name: What the permutation does, for messages.
         order: The new slot ``k`` is the old slot ``order[k]``.
-        twin: The structure after the renaming; itself, where it is symmetric.
-        support: Where the slots may be other than zero for the law to hold; None for everywhere.
+        image: The structure after the permutation; itself, where it is symmetric.
+        support: Where the slots may differ from zero for this to hold; None for everywhere.
     """
 
     name: str
     order: Int[Tensor, "slots"]
-    twin: Structure
+    image: Structure
     support: Bool[Tensor, "slots"] | None = None

@@ -59,9 +59,9 @@ def normalized_rows(adjacency: Float[Tensor, "*graphs slots slots"]) -> Tensor:
 
 @final
 class Sequence(GraphStructure):
-    """A path: each slot speaks with the one before and the one after.
+    """A path graph: the neighbours of a slot are the one before and the one after.
 
-    Law: the path has no direction; reversing it before or after a layer is the same thing.
+    Symmetry: reversing the path reverses the output.
 
     Args:
         num_slots: Length of the path.
@@ -91,12 +91,12 @@ class Sequence(GraphStructure):
 
 @final
 class Loop(GraphStructure):
-    """A circle of slots: each speaks with its two neighbours.
+    """A cycle graph: every slot has two neighbours.
 
-    Law: turning the circle, or looking at it from behind, before or after a layer is the same.
+    Symmetry: rotating or mirroring the cycle does the same to the output.
 
     Args:
-        num_slots: Length of the circle, at least 3.
+        num_slots: Length of the cycle, at least 3.
     """
 
     def __init__(self, num_slots: int = 64) -> None:
@@ -122,32 +122,32 @@ class Loop(GraphStructure):
 
     def symmetries(self) -> Iterator[Symmetry]:
         slots = torch.arange(self.num_slots)
-        yield Symmetry("turned by one", slots.roll(1), self)
-        yield Symmetry("turned by two", slots.roll(2), self)
+        yield Symmetry("rotated by one", slots.roll(1), self)
+        yield Symmetry("rotated by two", slots.roll(2), self)
         yield Symmetry("mirrored", slots.flip(0), self)
 
 
 class SparseMatrix(Protocol):
-    """What we ask of a SciPy sparse matrix or array."""
+    """The part of a SciPy sparse matrix or array that is used here."""
 
     def toarray(self) -> "np.ndarray": ...
 
 
 @final
 class LatentGraph(GraphStructure):
-    """Any graph of your own: a torus, a tree, a ring of cliques.
+    """Any graph of your own: a tree, a ring of cliques, a small world.
 
-    Law: naming the slots differently, in graph and signal alike, changes nothing.
+    Symmetry: permuting the slots, in the graph and in the signal, permutes the output.
 
     Args:
         adjacency: Symmetric, non-negative [slots, slots]: a tensor, a NumPy array, a SciPy sparse
             matrix or a NetworkX graph (its nodes in their order, its ``weight`` where it has one).
-        normalized: Hear the mean of the neighbours instead of their sum.
+        normalized: Aggregate by the mean over the neighbours instead of their sum.
 
     Example:
         >>> import networkx as nx
-        >>> LatentGraph(nx.grid_2d_graph(4, 4, periodic=True))  # a torus
-        LatentGraph(16 slots, 32 edges)
+        >>> LatentGraph(nx.balanced_tree(2, 3))
+        LatentGraph(15 slots, 14 edges)
     """
 
     def __init__(
@@ -175,8 +175,8 @@ class LatentGraph(GraphStructure):
 
     def symmetries(self) -> Iterator[Symmetry]:
         order = torch.arange(self.num_slots).flip(0).roll(1)
-        renamed = LatentGraph(self.matrix[order][:, order], normalized=self.normalized)
-        yield Symmetry("renamed", order, renamed)
+        permuted = LatentGraph(self.matrix[order][:, order], normalized=self.normalized)
+        yield Symmetry("permuted", order, permuted)
 
     def extra_repr(self) -> str:
         if self.matrix.is_meta:

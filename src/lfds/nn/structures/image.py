@@ -1,8 +1,8 @@
-"""Slots on a grid, like the pixels of an image; a 2-D convolution lets neighbours talk."""
+"""Slots on a grid, like the pixels of an image, with a 2-D convolution."""
 
 from collections.abc import Iterator
 from math import isqrt
-from typing import Self, final
+from typing import Literal, final
 
 import torch
 from jaxtyping import Float
@@ -18,12 +18,12 @@ from lfds.nn.structures.base import Sketch, Structure, Symmetry
 class Image(Structure):
     """A grid of slots, row after row.
 
-    Law: moving a picture that keeps clear of the border moves the answer along.
+    Symmetry: shifting an image that stays clear of the border shifts the output.
 
     Args:
         height: Number of rows.
         width: Number of columns.
-        kernel_size: Width of the square that a convolution sees; odd.
+        kernel_size: Kernel size of the convolution; odd.
     """
 
     channels_first = True
@@ -37,7 +37,7 @@ class Image(Structure):
         self.height, self.width, self.kernel_size = height, width, kernel_size
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "Image":
         side = isqrt(settings.slots)
         return cls(side, side)
 
@@ -58,7 +58,7 @@ class Image(Structure):
             if inner.any():
                 support = inner[:, None] if axis == 0 else inner[None, :]
                 yield Symmetry(
-                    f"moved one slot {way}",
+                    f"shifted one slot {way}",
                     slots.roll(1, dims=axis).flatten(),
                     self,
                     support.expand_as(slots).flatten(),
@@ -72,13 +72,20 @@ class Image(Structure):
 class ImageLayer(nn.Module):
     r"""A 2-D convolution of the grid, :math:`\mathbf{Y} \leftarrow f(\mathbf{Y} * \mathbf{K})`."""
 
-    def __init__(self, channels: int, kernel_size: int) -> None:
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int,
+        padding_mode: Literal["zeros", "circular"] = "zeros",
+    ) -> None:
         super().__init__()
-        self.convolution = nn.Conv2d(channels, channels, kernel_size, padding="same")
+        self.convolution = nn.Conv2d(
+            channels, channels, kernel_size, padding="same", padding_mode=padding_mode
+        )
         self.activation = Activation(channels)
 
     def forward(
-        self, slots: Float[Tensor, "graphs slots channels"], structure: Image
+        self, slots: Float[Tensor, "graphs slots channels"], structure: Structure
     ) -> Float[Tensor, "graphs slots channels"]:
         (pixels,) = structure.signal(slots)
         mixed: Tensor = self.convolution(pixels)
@@ -91,16 +98,16 @@ class ImageLayer(nn.Module):
 
 
 def check_kernel_size(kernel_size: int) -> None:
-    """A kernel has a middle."""
+    """``kernel_size`` is odd."""
     if check_count("kernel_size", kernel_size) % 2 == 0:
         raise ValueError(
-            f"kernel_size must be odd, so that a slot is in the middle of what it sees, "
-            f"got {kernel_size}; use {kernel_size + 1}"
+            f"kernel_size must be odd, so that the kernel has a centre, got {kernel_size}; "
+            f"use {kernel_size + 1}"
         )
 
 
 def interior(length: int, kernel_size: int) -> Tensor:
-    """The places from which a step to the right, seen through the kernel, meets no border."""
-    place = torch.arange(length)
+    """The positions from which a shift by one, seen through the kernel, meets no border."""
+    position = torch.arange(length)
     reach = kernel_size // 2
-    return (place >= reach) & (place <= length - 2 - reach)
+    return (position >= reach) & (position <= length - 2 - reach)

@@ -1,7 +1,7 @@
 """A graph of slots whose adjacency is learned."""
 
 from collections.abc import Iterator
-from typing import Self, final
+from typing import final
 
 import torch
 from jaxtyping import Float
@@ -21,13 +21,13 @@ class LearnedGraph(GraphStructure):
         \mathbf{S} = \sigma(\mathbf{B} + \mathbf{B}^\top)
 
     Symmetric, between 0 and 1, and zero on the diagonal whatever :math:`\mathbf{B}` is.
-    Law: naming the slots differently, in :math:`\mathbf{B}` and signal alike, changes nothing.
+    Symmetry: permuting the slots, in :math:`\mathbf{B}` and in the signal, permutes the output.
 
     Args:
         num_slots: Number of slots.
-        normalized: Hear the mean of the neighbours instead of their sum. All weights start near
-            one half, so a sum starts at half the sum of all slots, whatever the slot; the paper
-            takes the sum.
+        normalized: Aggregate by the mean over the neighbours instead of their sum. All weights
+            start near one half, so a sum starts at half the sum of all slots for every slot; the
+            paper takes the sum.
     """
 
     def __init__(self, num_slots: int = 64, *, normalized: bool = False) -> None:
@@ -37,7 +37,7 @@ class LearnedGraph(GraphStructure):
         self.reset_parameters()
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "LearnedGraph":
         return cls(settings.slots, normalized=settings.normalized_adjacency)
 
     def reset_parameters(self) -> None:
@@ -60,7 +60,7 @@ class LearnedGraph(GraphStructure):
 
     def symmetries(self) -> Iterator[Symmetry]:
         order = torch.arange(self.num_slots).flip(0).roll(1)
-        renamed = LearnedGraph(self.num_slots, normalized=self.normalized).to(self.logits.dtype)
+        permuted = LearnedGraph(self.num_slots, normalized=self.normalized).to(self.logits.dtype)
         with torch.no_grad():
-            renamed.logits.copy_(self.logits[order][:, order])
-        yield Symmetry("renamed", order, renamed)
+            permuted.logits.copy_(self.logits[order][:, order])
+        yield Symmetry("permuted", order, permuted)

@@ -1,8 +1,8 @@
-"""A graph of slots known only by its Fourier basis, which is learned."""
+"""A graph of slots given by its Fourier basis, which is learned."""
 
 import copy
 from collections.abc import Iterator
-from typing import Any, Literal, Self, SupportsIndex, final, get_args
+from typing import Any, Literal, SupportsIndex, final, get_args
 
 import torch
 from jaxtyping import Float
@@ -22,20 +22,19 @@ Orthonormality = Literal["penalty", "exact"]
 class LearnedSpectrum(Structure):
     r"""Slots whose Fourier basis :math:`\mathbf{U}'` is learned along with everything else.
 
-    Law: naming the slots differently, in the rows of :math:`\mathbf{U}'` and in the signal alike,
-    changes nothing.
+    Symmetry: permuting the slots, in the rows of :math:`\mathbf{U}'` and in the signal, permutes
+    the output.
 
     Args:
         num_slots: Number of slots.
         orthonormal: How the basis is kept orthonormal.
-            ``"penalty"`` (the paper's way): the basis is free, and :meth:`penalty` says how far it
-            has strayed; add it to the loss. Costs nothing, exports everywhere, and is only nearly
-            orthonormal. Take it by default.
+            ``"penalty"`` (the paper, and the default): the basis is free, and :meth:`penalty` is
+            added to the loss. It costs nothing, exports everywhere, and the basis is only nearly
+            orthonormal.
             ``"exact"``: the matrix exponential of a skew matrix, through
-            :func:`torch.nn.utils.parametrizations.orthogonal`; nothing to add to the loss. Take it
-            when the basis itself is what you look at, or when the loss is not yours to add to. It
-            costs an exponential of a [slots, slots] matrix per layer and step, and ONNX has none:
-            call :meth:`freeze` before such an export.
+            :func:`torch.nn.utils.parametrizations.orthogonal`; no penalty is needed. It costs an
+            exponential of a [slots, slots] matrix per layer and step. ONNX has none: call
+            :meth:`freeze` before such an export.
         weight: The factor :math:`\lambda` of the penalty.
     """
 
@@ -54,11 +53,11 @@ class LearnedSpectrum(Structure):
         self.reset_parameters()
 
     @classmethod
-    def from_settings(cls, settings: NetworkSettings) -> Self:
+    def from_settings(cls, settings: NetworkSettings) -> "LearnedSpectrum":
         return cls(settings.slots, weight=settings.orthonormality)
 
     def reset_parameters(self) -> None:
-        # From a start that is not orthogonal the penalty stalls far from zero.
+        # From a start that is not orthogonal, the penalty stalls far from zero.
         # Drawn in float32: torch has no QR decomposition in lower precisions.
         start = nn.init.orthogonal_(torch.empty(self.num_slots, self.num_slots))
         self._set_basis(start.to(self.basis))
@@ -76,7 +75,7 @@ class LearnedSpectrum(Structure):
         return self.frame.basis
 
     def freeze(self) -> None:
-        """Turn the basis into a plain matrix that learns no more, as it is now: for export.
+        """Turn the basis into a constant matrix, for export.
 
         A ``state_dict`` saved before does not fit a pooling frozen afterwards, nor the reverse.
         """
@@ -105,13 +104,13 @@ class LearnedSpectrum(Structure):
 
     def symmetries(self) -> Iterator[Symmetry]:
         order = torch.arange(self.num_slots).flip(0).roll(1)
-        renamed = copy.deepcopy(self)
-        renamed.freeze()
-        renamed._set_basis(self.basis[order])
-        yield Symmetry("renamed", order, renamed)
+        permuted = copy.deepcopy(self)
+        permuted.freeze()
+        permuted._set_basis(self.basis[order])
+        yield Symmetry("permuted", order, permuted)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        # torch pickles no parametrized module; the recipe and its numbers say the same.
+        # torch cannot pickle a parametrized module: rebuild it from its arguments and its state.
         if self.orthonormal == "exact":
             learns = [parameter.requires_grad for parameter in self.parameters()]
             return _rebuild, (self.num_slots, self.weight, self.training, learns, self.state_dict())

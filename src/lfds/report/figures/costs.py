@@ -1,4 +1,4 @@
-"""Accuracy against what it costs: time, numbers learned, and memory where it was measured."""
+"""Accuracy against cost: time, parameters, and memory if it was measured."""
 
 from collections.abc import Callable, Mapping
 from math import ceil, floor, log10
@@ -7,97 +7,91 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from lfds.report.cost import Cost, cost_of
 from lfds.report.figures.style import (
     INK,
     MUTED,
     WIDTH,
     Drawing,
+    annotate,
     color_of,
-    in_lines,
+    label_width,
     margins,
-    room_for,
+    wrap_label,
 )
 from lfds.report.formatting import file_name, interval
 from lfds.report.ranking import Entry, Leaderboard
+from lfds.report.series import Cost
 
-Kind = Callable[[Cost], float | None]
+Measure = Callable[[Cost], float | None]
 
-_FEW = 6
-"""Points that can be named where they are; more of them have numbers, and a key beside."""
+_MOST_NAMES = 6
+"""With more points than this, points are numbered, and a legend has the names."""
 
-_SHORT = 18
-"""Letters of a name that fits beside its point."""
+_LONGEST_NAME = 18
+"""Most letters of a name that fits beside its point."""
 
-# A line and a letter of a name, and half a point, in shares of a panel.
-_LINE = 0.07
-_LETTER = 0.035
-_DOT = 0.02
+LINE_HEIGHT = 0.07
+"""Height of a line of text, as a fraction of a panel."""
 
-_KINDS: Mapping[str, Kind] = {
-    "seconds for a fold": lambda cost: cost.seconds,
-    "numbers learned": lambda cost: cost.parameters,
+_LETTER_WIDTH = 0.035
+_POINT_RADIUS = 0.02
+
+_MEASURES: Mapping[str, Measure] = {
+    "seconds per fold": lambda cost: cost.seconds,
+    "parameters": lambda cost: cost.parameters,
     "peak memory, MB": lambda cost: None if cost.memory is None else cost.memory / 1e6,
 }
 
 
-def draw_costs(standing: Leaderboard, column: str) -> Drawing | None:
-    """Draw one dataset, a panel for each kind of cost; None where nothing is complete."""
-    entries = [entry for entry in standing.column(column) if entry.summary is not None]
+def draw_costs(board: Leaderboard, column: str) -> Drawing | None:
+    """Draw one dataset, a panel per measure of cost; None if no row is complete."""
+    entries = [entry for entry in board.column(column) if entry.summary is not None]
     if not entries:
         return None
-    kinds = {name: kind for name, kind in _KINDS.items() if any(_known(entries, kind))}
+    costs = [entry.series.cost for entry in entries]
+    measures = {
+        name: measure
+        for name, measure in _MEASURES.items()
+        if any(measure(cost) is not None for cost in costs)
+    }
     rows = [entry.series.row for entry in entries]
-    # A long name would reach into the next panel.
-    many = len(rows) > _FEW or max(map(len, rows)) > _SHORT
+    # Long names would reach into the next panel.
+    many = len(rows) > _MOST_NAMES or max(map(len, rows)) > _LONGEST_NAME
     names = {row: str(number) for number, row in enumerate(rows, 1)} if many else {}
-    key = [in_lines(row) for row in rows]
-    lines = sum(name.count("\n") + 1 for name in key)
+    labels = [wrap_label(row) for row in rows]
+    lines = sum(label.count("\n") + 1 for label in labels)
     figure = Figure(figsize=(WIDTH, max(2.3, 0.9 + 0.14 * lines)))
-    panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
-    margins(figure, left=0.55, right=0.3 + room_for(key) * many, bottom=0.45, top=0.1)
+    panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
+    margins(figure, left=0.55, right=0.3 + label_width(labels) * many, bottom=0.45, top=0.1)
     figure.subplots_adjust(wspace=0.12)
-    for axes, (name, kind) in zip(panels, kinds.items(), strict=True):
-        _draw_panel(axes, name, kind, entries, names)
+    for axes, (name, measure) in zip(panels, measures.items(), strict=True):
+        axes.set_xlabel(name)
+        _draw_panel(axes, measure, entries, names)
     panels[0].set_ylabel("test accuracy, %")
-    _draw_key(panels[-1], names)
-    said = "; ".join(f"{e.series.row} {cost_of(e.series)}" for e in entries)
+    _draw_legend(panels[-1], names)
+    text = "; ".join(f"{row} {cost}" for row, cost in zip(rows, costs, strict=True))
     return Drawing(
-        file_name("costs", column, standing.rule),
-        f"Accuracy against cost on {column}, rule {standing.rule}",
-        f"Mean over folds: {said}.",
+        file_name("costs", column, board.rule),
+        f"Accuracy against cost on {column}, rule {board.rule}",
+        f"Mean over folds: {text}.",
         figure,
     )
 
 
-def _known(entries: list[Entry], kind: Kind) -> list[bool]:
-    return [kind(cost_of(entry.series)) is not None for entry in entries]
-
-
-def _draw_key(axes: Axes, names: Mapping[str, str]) -> None:
-    """List beside the last panel which number is which row."""
+def _draw_legend(axes: Axes, names: Mapping[str, str]) -> None:
+    """List the number of each row beside the last panel."""
     for place, (row, number) in enumerate(names.items()):
         height = 1 - (place + 0.5) / len(names)
-        for shift, text, side in ((24, number, "right"), (29, in_lines(row), "left")):
-            axes.annotate(
-                text,
-                (1, height),
-                xycoords="axes fraction",
-                xytext=(shift, 0),
-                textcoords="offset points",
-                ha=side,
-                va="center",
-                fontsize=7.5,
-                color=INK,
-            )
+        for shift, text, side in ((24, number, "right"), (29, wrap_label(row), "left")):
+            annotate(axes, text, (1, height), (shift, 0), side, xycoords="axes fraction", size=7.5)
 
 
 def _draw_panel(
-    axes: Axes, name: str, kind: Kind, entries: list[Entry], names: Mapping[str, str]
+    axes: Axes, measure: Measure, entries: list[Entry], names: Mapping[str, str]
 ) -> None:
     points = []
     for entry in entries:
-        cost = kind(cost_of(entry.series))
+        cost = measure(entry.series.cost)
         if cost is None or entry.summary is None:
             continue
         mean, low, high = interval(entry.summary)
@@ -106,12 +100,11 @@ def _draw_panel(
         axes.scatter([cost], [mean], s=22, color=color, linewidths=0, zorder=3)
         points.append((cost, mean, names.get(entry.series.row, entry.series.row)))
     _scale(axes, [cost for cost, _, _ in points], named=not names)
-    axes.set_xlabel(name)
     _label(axes, points)
 
 
 def _scale(axes: Axes, costs: list[float], *, named: bool) -> None:
-    """Count in powers of ten, in plain figures; room is left for a name on the right."""
+    """Use a logarithmic scale with plain numbers, and leave space for a name on the right."""
     if min(costs) <= 0:
         return
     axes.set_xscale("log")
@@ -119,17 +112,17 @@ def _scale(axes: Axes, costs: list[float], *, named: bool) -> None:
     ratio = max(high / low, 2.0)
     axes.set_xlim(low / ratio**0.12, low * ratio ** (1.45 if named else 1.15))
     left, right = axes.get_xlim()
-    # A long number at the very end would run into the next panel's first.
-    ticks = few_ticks(left, right / ratio**0.12, most=5 if named else 3)
+    # A long number at the end would overlap the first one of the next panel.
+    ticks = log_ticks(left, right / ratio**0.12, most=5 if named else 3)
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def few_ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Return at least two round numbers of a range that is counted in powers of ten.
+def log_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Return at least two round numbers as ticks of a logarithmic axis.
 
-    >>> few_ticks(0.8, 12), few_ticks(33000, 90000), few_ticks(1, 1e6)
+    >>> log_ticks(0.8, 12), log_ticks(33000, 90000), log_ticks(1, 1e6)
     ([1.0, 10.0], [50000.0, 70000.0], [1.0, 100.0, 10000.0, 1000000.0])
     """
     found: list[float] = []
@@ -142,17 +135,17 @@ def few_ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def _label(axes: Axes, points: list[tuple[float, float, str]]) -> None:
-    """Write every name beside its point; where it would meet another or a point, it steps aside."""
+    """Write every name beside its point, moved up or down if it would overlap something."""
     axes.set_ylim(*axes.get_ylim())
-    to_share = axes.transScale + axes.transLimits
-    places = [tuple(map(float, to_share.transform((cost, mean)))) for cost, mean, _ in points]
-    taken = [(across - _DOT, across + _DOT, up) for across, up in places]
+    to_panel = axes.transScale + axes.transLimits
+    places = [tuple(map(float, to_panel.transform((cost, mean)))) for cost, mean, _ in points]
+    taken = [(across - _POINT_RADIUS, across + _POINT_RADIUS, up) for across, up in places]
     for (cost, mean, row), (across, up) in sorted(
         zip(points, places, strict=True), key=lambda pair: -pair[1][1]
     ):
-        start = across + 1.5 * _DOT
-        name = (start, start + _LETTER * len(row))
-        place = free_place(name, up, taken)
+        start = across + 1.5 * _POINT_RADIUS
+        name = (start, start + _LETTER_WIDTH * len(row))
+        place = free_height(name, up, taken)
         taken.append((*name, place))
         axes.annotate(
             row,
@@ -163,28 +156,30 @@ def _label(axes: Axes, points: list[tuple[float, float, str]]) -> None:
             fontsize=7.5,
             color=INK,
             arrowprops={"arrowstyle": "-", "color": MUTED, "linewidth": 0.4, "shrinkA": 0}
-            if abs(place - up) > _LINE / 2
+            if abs(place - up) > LINE_HEIGHT / 2
             else None,
         )
 
 
-def free_place(
+def free_height(
     name: tuple[float, float], up: float, taken: list[tuple[float, float, float]]
 ) -> float:
-    """Return the height nearest to a point at which a name meets nothing.
+    """Return the height nearest to a point at which a name overlaps nothing.
 
     Args:
-        name: Where it begins and ends, in shares of the panel.
-        up: How high the point is, the same.
-        taken: Beginning, end and height of everything that is there.
+        name: Left and right end of the name, as fractions of the panel.
+        up: Height of the point.
+        taken: Left end, right end and height of everything drawn so far.
 
-    >>> round(free_place((0.5, 0.6), 0.5, [(0.4, 0.6, 0.5)]), 2)
+    >>> round(free_height((0.5, 0.6), 0.5, [(0.4, 0.6, 0.5)]), 2)
     0.43
     """
     start, end = name
-    near = [there for first, last, there in taken if first < end and start < last]
-    # Free places begin where a taken one ends; of two that are as near, the lower one.
-    ends = [place for there in near for place in (there - _LINE, there + _LINE)]
-    free = [place for place in [up, *ends] if all(abs(place - t) >= _LINE - 1e-9 for t in near)]
+    near = [height for first, last, height in taken if first < end and start < last]
+    # Candidates are just above and below what is taken; of two equally near, the lower one.
+    ends = [place for height in near for place in (height - LINE_HEIGHT, height + LINE_HEIGHT)]
+    free = [
+        place for place in [up, *ends] if all(abs(place - t) >= LINE_HEIGHT - 1e-9 for t in near)
+    ]
     inside = [place for place in free if 0 <= place <= 1]
     return min(inside or free, key=lambda place: (round(abs(place - up), 9), place))

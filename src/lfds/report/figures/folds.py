@@ -1,4 +1,4 @@
-"""Accuracy of every fold as a point: what a mean and a spread are made of."""
+"""Accuracy per fold: one point per fold, with mean and confidence interval."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,22 +11,18 @@ from lfds.report.figures.style import (
     WIDTH,
     Drawing,
     color_of,
-    in_lines,
+    label_width,
     margins,
-    only_bottom,
-    room_for,
-)  # fmt: skip
-from lfds.report.formatting import cell_text, file_name, interval, seen_scores, spoken
+    wrap_label,
+)
+from lfds.report.formatting import cell_text, describe_column, file_name, fold_scores, interval
 from lfds.report.ranking import Entry, Leaderboard
 
 
-def draw_folds(standing: Leaderboard, column: str) -> Drawing | None:
-    """Draw one dataset: a line of points for each row, its mean and the interval of the mean.
-
-    None where no row has a point to show.
-    """
-    entries = standing.column(column)
-    if not any(seen_scores(entry, standing.rule) for entry in entries):
+def draw_folds(board: Leaderboard, column: str) -> Drawing | None:
+    """Draw one dataset, a line per row; None if no fold has completed."""
+    entries = board.column(column)
+    if not any(fold_scores(entry, board.rule) for entry in entries):
         return None
     figure = Figure(figsize=(WIDTH, 0.52 + 0.3 * len(entries)))
     axes = figure.add_subplot()
@@ -34,40 +30,41 @@ def draw_folds(standing: Leaderboard, column: str) -> Drawing | None:
     if means:
         axes.axvline(100 * max(means), color=ACCENT, linewidth=0.6, alpha=0.5, zorder=0)
     for place, entry in enumerate(entries):
-        _draw_row(axes, place, entry, standing)
-    names = [in_lines(entry.series.row) for entry in entries]
+        _draw_row(axes, place, entry, board)
+    names = [wrap_label(entry.series.row) for entry in entries]
     axes.set_yticks(range(len(entries)), names)
     axes.tick_params(axis="y", labelcolor=INK)
     axes.set_ylim(len(entries) - 0.5, -0.5)
     axes.set_xlabel("test accuracy, %")
     margins(
         figure,
-        left=room_for(names),
-        right=room_for(cell_text(entry) for entry in entries),
+        left=label_width(names),
+        right=label_width(cell_text(entry) for entry in entries),
         bottom=0.44,
         top=0.08,
     )
-    only_bottom(axes)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
     return Drawing(
-        file_name("folds", column, standing.rule),
-        f"Accuracy of every fold on {column}, rule {standing.rule}",
-        "A point for each fold. " + spoken(standing, column),
+        file_name("folds", column, board.rule),
+        f"Accuracy per fold on {column}, rule {board.rule}",
+        "One point per fold. " + describe_column(board, column),
         figure,
     )
 
 
-def _draw_row(axes: Axes, place: int, entry: Entry, standing: Leaderboard) -> None:
+def _draw_row(axes: Axes, place: int, entry: Entry, board: Leaderboard) -> None:
     axes.axhline(place, color=FAINT, linewidth=0.5, zorder=0)
     color = color_of(entry.mark)
-    values = 100 * np.array(seen_scores(entry, standing.rule))
-    whole = entry.summary is not None
+    values = 100 * np.array(fold_scores(entry, board.rule))
+    complete = entry.summary is not None
     axes.scatter(
         values,
-        np.full(len(values), place) + _apart(values),
+        np.full(len(values), place) + _jitter(values),
         s=18,
-        color=color if whole else "none",
-        edgecolors="none" if whole else color,
-        linewidths=0.0 if whole else 0.8,
+        color=color if complete else "none",
+        edgecolors="none" if complete else color,
+        linewidths=0.0 if complete else 0.8,
         alpha=0.75,
         zorder=2,
     )
@@ -94,11 +91,11 @@ def _draw_row(axes: Axes, place: int, entry: Entry, standing: Leaderboard) -> No
     )
 
 
-def _apart(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[float]:
-    """Return small offsets, so that equal accuracies stay countable."""
-    met: dict[float, int] = {}
+def _jitter(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[float]:
+    """Return vertical offsets that keep equal accuracies apart."""
+    counts: dict[float, int] = {}
     offsets = []
     for value in values.round(6).tolist():
-        count = met[value] = met.get(value, -1) + 1
+        count = counts[value] = counts.get(value, -1) + 1
         offsets.append(0.09 * ((count + 1) // 2) * (-1) ** count)
     return [max(-0.36, min(0.36, offset)) for offset in offsets]

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks on a line, and bars over those not told apart."""
+"""Critical-difference diagram: mean ranks on a line, bars join those without a difference."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -6,26 +6,56 @@ from math import ceil
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lfds.report.figures.style import ACCENT, INK, MUTED, WIDTH, Drawing, in_lines, room_for
-from lfds.report.formatting import file_name
+from lfds.report.figures.style import (
+    ACCENT,
+    INK,
+    MUTED,
+    WIDTH,
+    Drawing,
+    annotate,
+    label_width,
+    wrap_label,
+)
+from lfds.report.formatting import file_name, p_text
+from lfds.report.ranking import ALPHA, Leaderboard
 from lfds.results.ranks import Ranking
 
 _STEP = 0.2
-"""Inches of one unit of the diagram's height, which is what a line of a label takes."""
+"""Inches of one unit of height, the height of a line of text."""
 
 _NUMBER = 0.22
-"""Inches that the number of a place needs."""
+"""Inches that the number of a rank needs."""
 
 
-def draw_ranks(ranking: Ranking) -> Drawing:
-    """Draw ranks with the best on the left, the critical difference as a ruler above the line."""
+def draw_ranks(board: Leaderboard) -> Drawing | None:
+    """Draw the mean ranks of a leaderboard; None if there are none."""
+    ranking = board.ranking
+    if ranking is None:
+        return None
+    left_out = ", ".join(column for column in board.columns if column not in board.ranked)
+    groups = "; ".join(", ".join(group) for group in ranking.groups) or "none"
+    ranks = ", ".join(f"{pool} {place:.2f}" for pool, place in ranking.ranks.items())
+    return Drawing(
+        file_name("ranks", ranking.rule),
+        f"Mean ranks over {ranking.datasets} datasets, rule {ranking.rule}",
+        f"Mean ranks, 1 is best: {ranks}. Critical difference {ranking.critical_difference:.2f}. "
+        f"Without a significant difference: {groups}.",
+        plot_ranks(ranking),
+        f"Mean rank over {', '.join(board.ranked)}; 1 is best. Level {ALPHA}; Friedman's test: "
+        f"p {p_text(ranking.friedman_p)}. Rule {ranking.rule}."
+        + (f" Not every pooling is complete on the same folds on {left_out}." if left_out else ""),
+    )
+
+
+def plot_ranks(ranking: Ranking) -> Figure:
+    """Plot ranks with the best on the left and the critical difference above the line."""
     half = ceil(len(ranking.ranks) / 2)
-    names = {pool: in_lines(pool) for pool in ranking.ranks}
+    names = {pool: wrap_label(pool) for pool in ranking.ranks}
     step = 1.5 if any("\n" in name for name in names.values()) else 1.0
     below = _bars_depth(ranking) + half * step + 0.4
     figure = Figure(figsize=(WIDTH, _STEP * (below + 4.0)))
-    # The rank stands between a name and the line.
-    side = max(0.24, (room_for(names.values()) + 0.48) / WIDTH)
+    # The rank is printed between a name and the line.
+    side = max(0.24, (label_width(names.values()) + 0.48) / WIDTH)
     axes = figure.add_axes((side, 0.0, 1 - 2 * side, 1.0))
     axes.set_xlim(1, len(ranking.ranks))
     axes.set_ylim(-below, 4.0)
@@ -34,20 +64,12 @@ def draw_ranks(ranking: Ranking) -> Drawing:
     _draw_ruler(axes, ranking)
     _draw_bars(axes, ranking)
     _draw_labels(axes, ranking, names, step)
-    groups = "; ".join(", ".join(group) for group in ranking.groups) or "none"
-    ranks = ", ".join(f"{pool} {place:.2f}" for pool, place in ranking.ranks.items())
-    return Drawing(
-        file_name("ranks", ranking.rule),
-        f"Mean ranks over {ranking.datasets} datasets, rule {ranking.rule}",
-        f"Mean ranks, 1 is best: {ranks}. Critical difference {ranking.critical_difference:.2f}. "
-        f"Not told apart: {groups}.",
-        figure,
-    )
+    return figure
 
 
 def _draw_line(axes: Axes, count: int, inches: float) -> None:
     axes.plot([1, count], [0, 0], color=MUTED, linewidth=0.8, clip_on=False)
-    # Where numbers would meet, not every place has one.
+    # Leave out numbers that would overlap.
     every = ceil(_NUMBER * (count - 1) / inches)
     for place in range(1, count + 1):
         axes.plot([place, place], [0, 0.35], color=MUTED, linewidth=0.8, clip_on=False)
@@ -56,7 +78,7 @@ def _draw_line(axes: Axes, count: int, inches: float) -> None:
 
 
 def _draw_ruler(axes: Axes, ranking: Ranking) -> None:
-    """Draw how far apart two ranks must be; with few datasets, farther than the line is long."""
+    """Draw the critical difference; with few datasets it is longer than the line."""
     reach = ranking.critical_difference
     height = 2.6
     axes.plot([1, 1 + reach], [height, height], color=ACCENT, linewidth=1.2, clip_on=False)
@@ -81,7 +103,7 @@ def _draw_bars(axes: Axes, ranking: Ranking) -> None:
     for number, group in enumerate(ranking.groups):
         first, last = ranking.ranks[group[0]], ranking.ranks[group[-1]]
         depth = -0.55 - 0.5 * number
-        # A group of equal ranks is a point; the overhang makes it a bar.
+        # The overhang makes a bar of a group of equal ranks.
         axes.plot(
             [first - 0.04, last + 0.04],
             [depth, depth],
@@ -93,7 +115,7 @@ def _draw_bars(axes: Axes, ranking: Ranking) -> None:
 
 
 def _draw_labels(axes: Axes, ranking: Ranking, names: Mapping[str, str], step: float) -> None:
-    """Hang the better half on the left and the others on the right, so that no lines cross."""
+    """Put the better half on the left and the others on the right, so that no lines cross."""
     top = -_bars_depth(ranking)
     pools = list(ranking.ranks)
     half = ceil(len(pools) / 2)
@@ -108,12 +130,4 @@ def _draw_labels(axes: Axes, ranking: Ranking, names: Mapping[str, str], step: f
                 [place, place, end], [0, depth, depth], color=MUTED, linewidth=0.7, clip_on=False
             )
             for away, text in ((4, f"{place:.2f}"), (33, names[pool])):
-                axes.annotate(
-                    text,
-                    (end, depth),
-                    xytext=(sign * away, 0),
-                    textcoords="offset points",
-                    ha=align,
-                    va="center",
-                    color=INK,
-                )
+                annotate(axes, text, (end, depth), (sign * away, 0), align)

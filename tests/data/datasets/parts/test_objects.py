@@ -4,10 +4,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lfds.data.datasets.parts.amounts import told
-from lfds.data.datasets.parts.objects import draw_object, parts
+from lfds.data.datasets.parts.objects import draw_object, parts, train_small_test_large
 from lfds.data.datasets.parts.settings import PartsSettings
+from lfds.data.splits import stratified_folds
 from lfds.nn import Edges, GraphNetwork, NetworkSettings
+from tests.data.datasets.parts.test_counts import class_of
 
 ALL = [
     PartsSettings(task=task, form=form, objects=10)
@@ -18,7 +19,7 @@ everywhere = pytest.mark.parametrize("how", ALL, ids=lambda how: how.name)
 
 
 def twins(how, number=0):
-    return [draw_object(how, number, which) for which in (0, 1)]
+    return [draw_object(how, number, label) for label in (0, 1)]
 
 
 def bare(one, reduce):
@@ -26,7 +27,7 @@ def bare(one, reduce):
 
 
 @everywhere
-def test_the_largest_features_of_twins_are_the_same_to_the_last_bit(how):
+def test_twins_have_equal_maxima_of_features(how):
     for number in range(5):
         first, second = twins(how, number)
         np.testing.assert_array_equal(bare(first, np.max), bare(second, np.max))
@@ -34,7 +35,7 @@ def test_the_largest_features_of_twins_are_the_same_to_the_last_bit(how):
 
 
 @everywhere
-def test_the_mean_and_sum_of_bare_features_are_the_same_where_they_are_said_to_be(how):
+def test_means_and_sums_of_features_of_twins_are_equal_as_documented(how):
     for number in range(5):
         first, second = twins(how, number)
         same_mean = np.allclose(bare(first, np.mean), bare(second, np.mean), atol=1e-12)
@@ -44,7 +45,7 @@ def test_the_mean_and_sum_of_bare_features_are_the_same_where_they_are_said_to_b
 
 
 def vector(one, pool, **options):
-    """What a network, with weights it was born with, makes of an object before its head."""
+    """The pooled vector of an object in a network with initial weights."""
     torch.manual_seed(1)
     settings = NetworkSettings.model_validate({"pool": pool} | options)
     model = GraphNetwork(one.features.shape[1], 2, settings).eval().double()
@@ -60,74 +61,74 @@ def same(how, pool, **options):
 
 
 @everywhere
-def test_no_network_before_a_maximum_tells_twins_apart(how):
+def test_max_pooling_cannot_separate_twins(how):
     assert same(how, "max")
 
 
 @everywhere
 @pytest.mark.parametrize("pool", ["mean", "max+mean", "attention"])
-def test_no_network_before_a_mean_tells_few_from_many_and_any_does_the_rest(how, pool):
+def test_mean_pooling_cannot_separate_twins_of_the_count_task(how, pool):
     assert same(how, pool) == (how.task == "count")
 
 
 @everywhere
 @pytest.mark.parametrize("pool", ["loop", "image", "learned-spatial"])
-def test_latent_structures_tell_all_twins_apart_but_few_from_many_only_by_sums(how, pool):
+def test_latent_structures_separate_twins_and_counts_only_with_sums(how, pool):
     assert not same(how, pool, reduction="sum")
     for reduction in ("mean", "mass"):
         assert same(how, pool, reduction=reduction) == (how.task == "count")
 
 
 @everywhere
-def test_the_sum_after_a_network_tells_all_twins_apart(how):
+def test_sum_pooling_separates_all_twins(how):
     assert not same(how, "sum")
 
 
-def amounts_seen(graphs, number, how):
-    """Count parts by what the nodes look like, as a rule made by hand would."""
+def counted(graphs, number, how):
+    """Count parts by the features of the nodes."""
     one = graphs[number]
-    left, right = one.attributes[:, : how.kinds], one.attributes[:, how.kinds :]
+    left, right = one.attributes[:, : how.part_types], one.attributes[:, how.part_types :]
     if how.form == "set":
         pairs = zip(left.argmax(1).tolist(), right.argmax(1).tolist(), strict=True)
     else:
         is_left = left.abs().sum(1) > 0
         joined = one.edge_dst[one.edge_ptr[:-1][is_left]]
         pairs = zip(left[is_left].argmax(1).tolist(), right[joined].argmax(1).tolist(), strict=True)
-    found = np.zeros((how.kinds, how.kinds), dtype=np.int64)
+    found = np.zeros((how.part_types, how.part_types), dtype=np.int64)
     for a, b in pairs:
         found[a, b] += 1
     return found
 
 
 @everywhere
-def test_a_rule_made_by_hand_is_always_right(how):
+def test_the_class_follows_from_the_counts(how):
     how = how.model_copy(update={"larger": True})
     graphs = parts(how)
     assert len(graphs) == 20
-    said = [told(how, amounts_seen(graphs, number, how)) for number in range(len(graphs))]
-    assert said == graphs.y.tolist() == [0, 1] * 10
+    found = [class_of(how, counted(graphs, number, how)) for number in range(len(graphs))]
+    assert found == graphs.y.tolist() == [0, 1] * 10
 
 
 @everywhere
-def test_parts_of_a_graph_are_joined_in_themselves_and_to_nothing_else(how):
+def test_the_two_nodes_of_a_part_are_connected_to_each_other_only(how):
     one = draw_object(how, 3)
     if how.form == "set":
         assert one.edges.shape == (2, 0)
-        assert len(one.features) == one.amounts.sum()
+        assert len(one.features) == one.counts.sum()
         return
-    assert len(one.features) == 2 * one.amounts.sum()
+    assert len(one.features) == 2 * one.counts.sum()
     degrees = np.bincount(one.edges[0], minlength=len(one.features))
     assert (degrees == 1).all()
     np.testing.assert_array_equal(one.edges[0], one.edges[1][one.edges[1]])
 
 
-@given(number=st.integers(0, 50), which=st.sampled_from([0, 1]))
-def test_an_object_depends_on_nothing_but_its_number(number, which):
-    one, again = (draw_object(ALL[3], number, which) for _ in range(2))
+@given(number=st.integers(0, 50), label=st.sampled_from([0, 1]))
+def test_an_object_depends_on_its_number_only(number, label):
+    one, again = (draw_object(ALL[3], number, label) for _ in range(2))
     np.testing.assert_array_equal(one.features, again.features)
 
 
-def test_sets_with_larger_objects_begin_like_those_without():
+def test_larger_objects_follow_the_same_small_ones():
     small = parts(ALL[2])
     both = parts(ALL[2].model_copy(update={"larger": True}))
     assert torch.equal(both[range(10)].attributes, small.attributes)
@@ -139,8 +140,24 @@ def test_sets_with_larger_objects_begin_like_those_without():
     )
 
 
-def test_noise_makes_the_kinds_of_each_object_look_their_own_way():
+def test_noise_changes_the_features_of_each_part_type():
     plain, loud = (draw_object(PartsSettings(task="share", noise=noise), 0) for noise in (0, 1))
     assert set(np.unique(plain.features)) == {0.0, 1.0}
     assert len(np.unique(loud.features, axis=0)) == len(np.unique(plain.features, axis=0))
     assert not np.isin(loud.features, (1.0,)).any()
+
+
+def test_small_objects_are_trained_and_large_ones_tested():
+    graphs = parts(PartsSettings(task="share", form="set", objects=20, larger=True))
+    splits = train_small_test_large(graphs, folds=4, seed=2, validation=0.2)
+    small = stratified_folds(graphs.y[:20].numpy(), folds=4, seed=2, validation=0.2)
+    assert [(one.train, one.validation) for one in splits] == [
+        (one.train, one.validation) for one in small
+    ]
+    assert sorted(graph for one in splits for graph in one.test) == list(range(20, 40))
+    sizes = graphs.ptr.diff()
+    for one in splits:
+        seen = sizes[list(one.train + one.validation)].max()
+        assert sizes[list(one.test)].min() > seen
+        # No larger copy of a training graph is tested.
+        assert not {graph - 20 for graph in one.test} & {*one.train, *one.validation}

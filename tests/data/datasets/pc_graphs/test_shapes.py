@@ -1,16 +1,16 @@
-"""Laws that hold for every shape of the registry."""
+"""Properties of every shape."""
 
 import numpy as np
 import pytest
 
-from lfds.data.datasets.pc_graphs import SHAPES
-from lfds.data.datasets.pc_graphs.sampling import sample_surface, triangle_areas
+from lfds.data.datasets.pc_graphs.generate import SHAPES
+from lfds.data.readers.meshes import sample_surface, triangle_areas
 
-KINDS = pytest.mark.parametrize("kind", list(SHAPES))
+EACH = pytest.mark.parametrize("shape", list(SHAPES))
 
 
-def drawn(kind, count=30):
-    return [SHAPES[kind](np.random.default_rng(seed)) for seed in range(count)]
+def drawn(shape, count=30):
+    return [SHAPES[shape](np.random.default_rng(seed)) for seed in range(count)]
 
 
 def extent(triangles):
@@ -23,9 +23,9 @@ def test_the_eight_shapes_are_there():
     )
 
 
-@KINDS
-def test_surfaces_are_finite_and_of_a_size_that_can_be_held(kind):
-    for triangles in drawn(kind):
+@EACH
+def test_surfaces_are_finite_and_of_limited_size(shape):
+    for triangles in drawn(shape):
         assert triangles.ndim == 3
         assert triangles.shape[1:] == (3, 3)
         assert np.isfinite(triangles).all()
@@ -33,34 +33,34 @@ def test_surfaces_are_finite_and_of_a_size_that_can_be_held(kind):
         assert extent(triangles).max() < 4
 
 
-@KINDS
-def test_shapes_of_a_kind_differ_in_their_parts_and_proportions(kind):
-    surfaces = drawn(kind)
+@EACH
+def test_shapes_of_a_class_differ_in_parts_and_proportions(shape):
+    surfaces = drawn(shape)
     assert len({len(triangles) for triangles in surfaces}) >= 3
     proportions = np.array([extent(triangles) / extent(triangles).max() for triangles in surfaces])
     assert proportions.std(axis=0).max() > 0.05
 
 
-@KINDS
-def test_the_same_stream_draws_the_same_shape(kind):
-    first, second = (SHAPES[kind](np.random.default_rng(7)) for _ in range(2))
+@EACH
+def test_the_same_stream_draws_the_same_shape(shape):
+    first, second = (SHAPES[shape](np.random.default_rng(7)) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
-@KINDS
-def test_no_part_floats_far_from_the_others(kind):
+@EACH
+def test_all_parts_of_a_shape_are_connected(shape):
     """The widest gap between a point and all others is small beside the shape."""
     from scipy.sparse.csgraph import minimum_spanning_tree
     from scipy.spatial.distance import pdist, squareform
 
-    for triangles in drawn(kind, 12):
+    for triangles in drawn(shape, 12):
         points = sample_surface(triangles, 500, np.random.default_rng(0))
         tree = minimum_spanning_tree(squareform(pdist(points)))
         assert tree.data.max() < 0.3 * extent(triangles).max()
 
 
-def test_kinds_look_as_they_should():
-    """What anybody would say of these shapes, seen by their extents."""
+def test_shapes_have_plausible_proportions():
+    """Compare the extents along the axes."""
     for triangles in drawn("knife"):
         x, y, z = extent(triangles)
         assert z < 0.35 * max(x, y)
@@ -76,7 +76,7 @@ def test_kinds_look_as_they_should():
         assert z < max(x, y)
 
 
-def test_tables_carry_most_of_their_surface_above_the_middle_or_are_desks():
+def test_most_of_the_surface_of_tables_is_above_the_middle():
     shares = []
     for triangles in drawn("table"):
         points = sample_surface(triangles, 400, np.random.default_rng(0))

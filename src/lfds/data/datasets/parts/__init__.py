@@ -1,1 +1,1 @@
-"""Objects made of parts, built in: sets and graphs on which maxima, and means, must fail."""
+"""Generated datasets of objects made of parts, on which maximum and mean pooling must fail."""

@@ -1,18 +1,21 @@
-"""Objects made of parts as a GraphSet: what each part looks like, and where its nodes are."""
+"""Objects made of parts as a GraphSet, and folds that train on small and test on large ones."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from lfds.data.datasets.parts.amounts import CLASSES, Amounts, amounts
+from lfds.data.datasets.parts.counts import CLASSES, Counts, draw_counts
 from lfds.data.datasets.parts.settings import PartsSettings
 from lfds.seeds import seed_for
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
+    from lfds.data.splits import Split
+
+_Nodes = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,98 +23,108 @@ class PartsObject:
     """One object.
 
     Attributes:
-        features: ``[nodes, 2 kinds]``; columns of left halves, then of right halves.
+        features: ``[nodes, 2 types]``; columns of left halves, then of right halves.
         edges: ``[2, edges]``, both directions.
-        amounts: How many parts of each kind there are.
-        which: The number of its class.
+        counts: Number of parts of each type.
+        label: Index of its class.
     """
 
     features: NDArray[np.float64]
     edges: NDArray[np.int64]
-    amounts: Amounts
-    which: int
+    counts: Counts
+    label: int
 
 
 def draw_object(
-    settings: PartsSettings, number: int, which: int | None = None, *, larger: bool = False
+    settings: PartsSettings, number: int, label: int | None = None, *, larger: bool = False
 ) -> PartsObject:
-    """Draw an object, whatever else is drawn.
+    """Generate one object, independently of the others.
 
     Args:
-        settings: How.
-        number: Which one.
-        which: Its class; even numbers are of class 0 when left out. The same number in the other
-            class is its twin.
-        larger: Whether it is one of the larger ones.
+        settings: Settings of the dataset.
+        number: Number of the object.
+        label: Its class; ``None`` gives even numbers class 0 and odd ones class 1. The same number
+            in the other class is its twin.
+        larger: Whether it is one of the larger objects.
     """
+    # The words below name random streams: other words would give other objects.
     scope = (settings.task, number, "larger" if larger else "trained on")
-    which = number % 2 if which is None else which
-    found = amounts(settings, _stream(settings, "amounts", *scope), which, larger=larger)
-    # One look of each kind for the whole object: equal parts are equal to the last bit, and more
-    # of them show in no maximum.
-    noise = _stream(settings, "looks", *scope).normal(size=(2, settings.kinds, settings.kinds))
-    left, right = np.eye(settings.kinds) + settings.noise * noise
-    first, second = np.divmod(np.repeat(np.arange(found.size), found.ravel()), settings.kinds)
+    label = number % 2 if label is None else label
+    counts = draw_counts(settings, _stream(settings, "amounts", *scope), label, larger=larger)
+    # Equal parts of an object have equal features, so that more of them change no maximum.
+    types = settings.part_types
+    noise = _stream(settings, "looks", *scope).normal(size=(2, types, types))
+    left, right = np.eye(types) + settings.noise * noise
+    first, second = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), types)
     order = _stream(settings, "order", *scope).permutation(len(first))
-    halves = left[first[order]], right[second[order]]
-    features, edges = (_set if settings.form == "set" else _graph)(*halves)
-    return PartsObject(features, edges, found, which)
+    build = _set if settings.form == "set" else _graph
+    features, edges = build(left[first[order]], right[second[order]])
+    return PartsObject(features, edges, counts, label)
 
 
 def parts(settings: PartsSettings) -> "GraphSet":
-    """Draw a set of objects: those of the size that is trained on, then the larger ones, if any.
+    """Generate a dataset: objects of the size used for training, then the larger ones, if any.
 
     >>> few = parts(PartsSettings(task="pairs", objects=4))
     >>> few.name, few.classes, few.y.tolist()
     ('parts-pairs-graph', ('paired with its own', 'paired with the next'), [0, 1, 0, 1])
     """
-    sizes = (False, True) if settings.larger else (False,)
+    from lfds.data.graphset import GraphSet
+    from lfds.data.readers.arrays import without_features
+
     drawn = [
         draw_object(settings, number, larger=larger)
-        for larger in sizes
+        for larger in ((False, True) if settings.larger else (False,))
         for number in range(settings.objects)
     ]
-    return _as_graphs(drawn, settings)
-
-
-def _as_graphs(drawn: Sequence[PartsObject], settings: PartsSettings) -> "GraphSet":
-    from lfds.data.graphset import GraphSet
-    from lfds.data.readers.arrays import not_yet_encoded
-
     sizes = np.array([len(one.features) for one in drawn])
     starts = np.cumsum(sizes) - sizes
     graphs = GraphSet.from_arrays(
         sizes,
         np.concatenate([one.edges + start for one, start in zip(drawn, starts, strict=True)], 1),
-        [one.which for one in drawn],
+        [one.label for one in drawn],
         attributes=np.concatenate([one.features for one in drawn]),
         name=settings.name,
     )
-    provenance = {"format": "parts", **settings.model_dump(), **graphs.provenance}
+    provenance = {"format": "parts", **settings.model_dump(by_alias=True), **graphs.provenance}
     return replace(
-        not_yet_encoded(graphs),
+        without_features(graphs),
         classes=CLASSES[settings.task],
         provenance={key: str(value) for key, value in provenance.items()},
     )
 
 
-def _set(
-    left: NDArray[np.float64], right: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """One element a part, with both halves; nothing is joined."""
+def train_small_test_large(
+    graphs: "GraphSet", *, folds: int, seed: int, validation: float
+) -> "tuple[Split, ...]":
+    """Split the first half of a set; test the larger objects with the numbers of each test part.
+
+    Training and validation parts are those of the same set without larger objects; graphs of the
+    test part of the first half are not used in the fold.
+    """
+    from lfds.data.splits import Split, stratified_folds
+
+    half = len(graphs) // 2
+    small = stratified_folds(graphs.y[:half].numpy(), folds=folds, seed=seed, validation=validation)
+    return tuple(
+        Split(fold.train, fold.validation, tuple(half + graph for graph in fold.test))
+        for fold in small
+    )
+
+
+def _set(left: NDArray[np.float64], right: NDArray[np.float64]) -> _Nodes:
+    """One element per part, with both halves; no edges."""
     return np.concatenate([left, right], axis=1), np.zeros((2, 0), dtype=np.int64)
 
 
-def _graph(
-    left: NDArray[np.float64], right: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Two nodes a part, one for each half, joined to each other and to nobody else."""
-    count, kinds = left.shape
-    features = np.zeros((count, 2, 2, kinds))
+def _graph(left: NDArray[np.float64], right: NDArray[np.float64]) -> _Nodes:
+    """Two nodes per part, one for each half, connected to each other only."""
+    count, types = left.shape
+    features = np.zeros((count, 2, 2, types))
     features[:, 0, 0], features[:, 1, 1] = left, right
     ends = np.arange(2 * count)
-    return features.reshape(2 * count, 2 * kinds), np.stack([ends, ends ^ 1])
+    return features.reshape(2 * count, 2 * types), np.stack([ends, ends ^ 1])
 
 
-def _stream(settings: PartsSettings, purpose: str, *scope: str | int) -> np.random.Generator:
+def _stream(settings: PartsSettings, purpose: str, *scope: str | int) -> Generator:
     return np.random.default_rng(seed_for(settings.seed, "parts", *scope, purpose))

@@ -1,4 +1,4 @@
-"""Surfaces as bags of triangles, and the few moves from which every built-in shape is made."""
+"""Surfaces as sets of triangles, and the functions that the built-in shapes are made with."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -14,11 +14,11 @@ Point: TypeAlias = tuple[float, float, float]
 
 
 def loft(rings: NDArray[np.float64], *, closed: bool = True) -> Triangles:
-    """Stretch a skin over closed rings of points that follow one another.
+    """Return the surface through consecutive closed rings of points.
 
     Args:
-        rings: ``[rings, points, 3]``; point ``j`` of a ring is joined to point ``j`` of the next.
-        closed: Whether the first and the last ring get a lid, fanned out from their middle.
+        rings: ``[rings, points, 3]``; points ``j`` of neighboring rings are connected.
+        closed: Whether the first and the last ring are closed by triangles around their mean.
     """
     onwards = np.concatenate([rings[:, 1:], rings[:, :1]], axis=1)
     skin = np.empty((2, len(rings) - 1, rings.shape[1], 3, 3))
@@ -37,12 +37,12 @@ _CORNERS = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 
 
 def box(size: Point, centre: Point = (0.0, 0.0, 0.0)) -> Triangles:
-    """A rectangular block."""
+    """Return a rectangular box."""
     return move(slab(_CORNERS * size[:2], size[2]), centre)
 
 
 def slab(outline: NDArray[np.float64], thickness: float) -> Triangles:
-    """A flat plate of the given outline ``[points, 2]``, half above and half below z = 0."""
+    """Return a flat plate of the given outline ``[points, 2]``, half above and half below z = 0."""
     rings = np.empty((2, len(outline), 3))
     rings[:, :, :2] = outline
     rings[0, :, 2], rings[1, :, 2] = -thickness / 2, thickness / 2
@@ -51,7 +51,7 @@ def slab(outline: NDArray[np.float64], thickness: float) -> Triangles:
 
 @cache
 def circle(points: int) -> NDArray[np.float64]:
-    """Evenly spaced points ``[points, 2]`` on the unit circle."""
+    """Return evenly spaced points ``[points, 2]`` on the unit circle."""
     angle = np.arange(points) * (2 * np.pi / points)
     around = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     around.flags.writeable = False
@@ -61,7 +61,7 @@ def circle(points: int) -> NDArray[np.float64]:
 def lathe(
     profile: Sequence[tuple[float, float]], *, sides: int = 12, closed: bool = True
 ) -> Triangles:
-    """Turn a profile of (radius, height) pairs about the z axis."""
+    """Rotate a profile of (radius, height) pairs about the z axis."""
     radius, height = np.array(profile).T
     rings = np.empty((len(profile), sides, 3))
     rings[:, :, :2] = radius[:, None, None] * circle(sides)
@@ -70,11 +70,11 @@ def lathe(
 
 
 def tube(path: Sequence[Point], radius: float | Sequence[float], *, sides: int = 6) -> Triangles:
-    """A round bar along a path, of one radius or of one radius for each point of the path."""
+    """Return a round bar along a path, with one radius or one for each point of the path."""
     points = np.array(path, dtype=np.float64)
     along = np.gradient(points, axis=0)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
-    # Any direction across the path will do, as long as it is the same one all the way.
+    # Any direction across the path works, if it is the same along the whole path.
     least = np.eye(3)[np.abs(along).sum(axis=0).argmin()]
     across = np.cross(along, least)
     across /= np.linalg.norm(across, axis=1, keepdims=True)
@@ -105,12 +105,12 @@ def turn(
 
 
 def mirrored(triangles: Triangles, axis: int = 1) -> Triangles:
-    """A surface together with its reflection."""
+    """Return a surface together with its reflection."""
     sign = np.ones(3)
     sign[axis] = -1
     return np.concatenate([triangles, triangles * sign])
 
 
 def joined(parts: Sequence[Triangles]) -> Triangles:
-    """One surface of many."""
+    """Return several surfaces as one."""
     return np.concatenate(list(parts))

@@ -1,0 +1,1 @@
+"""The tables of docs/results.md: their manifest, and the commands that run and write them."""

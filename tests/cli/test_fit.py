@@ -199,7 +199,7 @@ def test_the_summary_of_a_fit():
     assert ", validation accuracy " in second
     assert second.endswith(" %")
     history = regressor().history_
-    error = history.watched_loss[history.best]
+    error = history.validation_loss[history.best]
     assert summary(regressor(), graphs())[1].endswith(f", validation R2 {1 - error:.2f}")
 
 

@@ -7,14 +7,14 @@ import pytest
 import lfds as library
 from lfds.cli.predict import write_predictions
 from lfds.data.errors import DataError
-from lfds.data.streams import Piece
+from lfds.data.streams import Chunk
 from tests.estimator.small import FAST, classifier, graphs, regressor, values
 
 
 def pieces(counted="graph"):
     for start in (0, 10, 20):
         part = graphs()[start : start + 10]
-        yield Piece(part, list(range(start, start + len(part))), counted)
+        yield Chunk(part, list(range(start, start + len(part))), counted)
 
 
 def rows(path):

@@ -70,8 +70,8 @@ def test_the_weights_are_those_of_the_best_epoch(count):
     encoded = found.encoder.transform(graphs(count))[found.validation]
     accuracy, loss = evaluate(found.network, encoded, 8)
     history = found.history
-    assert accuracy == history.watched[history.best]
-    assert loss == pytest.approx(history.watched_loss[history.best], rel=1e-4)
+    assert accuracy == history.validation[history.best]
+    assert loss == pytest.approx(history.validation_loss[history.best], rel=1e-4)
     assert len(found.outputs) == len(found.validation) == count // 4
 
 
@@ -81,7 +81,7 @@ def test_outputs_are_those_of_evaluation_mode():
     again = fit_network(graphs(60), graphs(60).y.numpy(), 2, plan(), None)
     assert torch.equal(found.outputs, again.outputs)
     right = (found.outputs.argmax(dim=1) == encoded.y).float().mean()
-    assert right == pytest.approx(found.history.watched[found.history.best])
+    assert right == pytest.approx(found.history.validation[found.history.best])
     assert not found.network.training
 
 

@@ -6,12 +6,13 @@ from typing import Annotated
 import typer
 
 from lfds import __version__
-from lfds.cli.compare import ManyValues, compare
+from lfds.cli.compare import compare
 from lfds.cli.data import app as data_app
 from lfds.cli.evaluate import evaluate
 from lfds.cli.explain import explain
 from lfds.cli.export import export
 from lfds.cli.fit import fit
+from lfds.cli.options import ManyValues
 from lfds.cli.predict import predict
 from lfds.cli.report import report
 from lfds.config.errors import SpecError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lfds.cli.arguments import Data, Root, SkipBad, Target, print_warnings, read_graphs
-from lfds.cli.compare import network_options
+from lfds.cli.options import network_options
 from lfds.config.descriptions import descriptions
 from lfds.data.errors import DataError
 from lfds.estimator.options import Options, flag_of
@@ -110,7 +110,7 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
     from lfds.estimator.classifier import LFDSClassifier
 
     history = estimator.history_
-    score = history.watched[history.best]
+    score = history.validation[history.best]
     if isinstance(estimator, LFDSClassifier):
         names = ", ".join(str(name) for name in estimator.classes_.tolist())
         what = f"{len(estimator.classes_)} classes: {names}"
@@ -120,7 +120,7 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
         # The score is minus the squared error of targets with variance one.
         metric = f"R2 {1 + score:.2f}"
     epoch = f"epoch {history.best + 1} of {history.epochs}"
-    if history.set_apart:
+    if history.has_validation:
         result = f"best {epoch}, validation {metric}"
     else:
         result = f"last {epoch}, training {metric} (no validation graphs)"

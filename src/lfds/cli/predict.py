@@ -13,7 +13,7 @@ import typer
 from lfds.cli.arguments import Data, Model, Root, SkipBad, check_output, print_warnings
 
 if TYPE_CHECKING:
-    from lfds.data.streams import Piece
+    from lfds.data.streams import Chunk
     from lfds.estimator.classifier import LFDSClassifier
     from lfds.estimator.output_decoding import Decoder, ValueDecoder
     from lfds.estimator.regressor import LFDSRegressor
@@ -47,7 +47,7 @@ def predict(
 
 
 def write_predictions(
-    estimator: "LFDSClassifier | LFDSRegressor", pieces: "Iterable[Piece]", out: Path | None
+    estimator: "LFDSClassifier | LFDSRegressor", pieces: "Iterable[Chunk]", out: Path | None
 ) -> int:
     """Write one row for each graph; return their number.
 
@@ -59,17 +59,19 @@ def write_predictions(
         pieces: The graphs.
         out: A file that is written completely or not at all; ``None`` for standard output.
     """
-    from lfds.data.atomic_io import whole_text
+    from lfds.data.atomic_io import atomic_text
 
     count, decoder = 0, estimator.decoder_
-    with nullcontext(sys.stdout) if out is None else whole_text(out) as file:
+    with nullcontext(sys.stdout) if out is None else atomic_text(out) as file:
         table = csv.writer(file, lineterminator="\n")
         for piece in pieces:
             if count == 0:
-                table.writerow([piece.counted, *_header(decoder)])
+                table.writerow([piece.unit, *_header(decoder)])
             rows = _rows(decoder, estimator.outputs(piece.graphs))
-            table.writerows([place, *row] for place, row in zip(piece.places, rows, strict=True))
-            count += len(piece.places)
+            table.writerows(
+                [position, *row] for position, row in zip(piece.positions, rows, strict=True)
+            )
+            count += len(piece.positions)
     return count
 
 

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from lfds.config.encoding import EncodingSettings, encoding_from
 from lfds.config.training import TrainingSettings
-from lfds.data.encodings.automatic import automatic_encoding
-from lfds.data.encodings.encoder import Encoder
+from lfds.data.encodings.encoder import Encoder, automatic_encoding
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.fitting import (
@@ -35,7 +34,7 @@ from lfds.estimator.persistence import SavedModel, save_model
 from lfds.estimator.predictor import predict
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.train.loop import Progress
-from lfds.train.memory_limit import check_room
+from lfds.train.memory_limit import check_memory
 from lfds.train.objective import Objective
 
 DEFAULTS = Options()
@@ -200,7 +199,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
 
     def _plan(self, graphs: GraphSet, objective: Objective) -> FitPlan:
         options, network = self._options(), self._network()
-        check_room(network)  # before graphs are encoded, which may take an hour
+        check_memory(network)  # before graphs are encoded, which may take an hour
         encoding = encoding_settings(options.encoding, graphs)
         return FitPlan(network, self._training(), encoding, objective, options)
 

@@ -24,7 +24,7 @@ from lfds.seeds import seed_for
 from lfds.train.epoch import batches, train_pass
 from lfds.train.errors import DivergedError
 from lfds.train.loop import Progress, Training
-from lfds.train.memory_limit import build_network, room_told
+from lfds.train.memory_limit import build_network, memory_errors_explained
 from lfds.train.objective import Objective
 
 Rows = NDArray[np.int64]
@@ -148,7 +148,7 @@ def partial_fit_network(
     encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
     order = torch.Generator().manual_seed(seed_for(options.seed, "estimator", "order", call))
     rows = torch.randperm(len(encoded), generator=order)
-    with _isolated_randomness(), room_told(network.settings, size):
+    with _isolated_randomness(), memory_errors_explained(network.settings, size):
         torch.manual_seed(seed_for(options.seed, "estimator", "dropout", call))
         parts = batches(encoded, rows, size)
         try:
@@ -209,8 +209,8 @@ def progress_bar(epochs: int, *, shown: bool) -> Iterator[Callable[[Training], N
 
         def after_epoch(training: Training) -> None:
             history = training.progress
-            part = "validation" if history.set_apart else "training"
-            text = f"loss {history.loss[-1]:.3f}, {part} {history.watched[-1]:.3f}"
+            part = "validation" if history.has_validation else "training"
+            text = f"loss {history.loss[-1]:.3f}, {part} {history.validation[-1]:.3f}"
             bar.update(task, completed=history.epochs, note=text)
 
         yield after_epoch

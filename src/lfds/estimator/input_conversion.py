@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data
 
-from lfds.data.concat import join
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import graphs_from_arrays
-from lfds.data.readers.molecules import graphs_of_molecules, molecule_from
 from lfds.data.readers.networkx import graphs_from_networkx
 from lfds.data.readers.pyg import graphs_from_pyg
+from lfds.data.readers.smiles import graphs_of_molecules, molecule_from
 
 Graphs = GraphSet | Iterable[Any]
 _LABELS_SHOWN = 5
@@ -124,7 +123,7 @@ def _from_sets(sets: Sequence[Any]) -> GraphSet:
             raise DataError(
                 f"needs a GraphSet, not {type(item).__name__}", source=f"set {position}"
             )
-    graphs: GraphSet = sets[0] if len(sets) == 1 else join(sets)
+    graphs: GraphSet = sets[0] if len(sets) == 1 else concat(sets)
     if len(graphs) == 0:
         raise DataError("needs at least one graph, and the set is empty", source="graphs")
     if graphs.x is graphs.attributes or graphs.x.shape[1] == 0:

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from lfds.data.atomic_io import atomic_write
+from lfds.data.encodings.compute import structural_features
 from lfds.data.encodings.encoder import Encoder
-from lfds.data.encodings.structure import structural_features
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import GraphEstimator

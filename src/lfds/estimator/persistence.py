@@ -13,7 +13,7 @@ from safetensors.torch import save as tensors_to
 from torch import Size, Tensor
 
 from lfds.config.migrations import migrate_weights
-from lfds.data.atomic_io import check_nothing_is_lost, stepped_aside, whole_folder
+from lfds.data.atomic_io import atomic_folder, check_overwrite, previous_folder
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
 from lfds.estimator.model_card import (
@@ -94,7 +94,7 @@ def save_model(
     card = card.model_copy(
         update={"files": {name: _sha256(content) for name, content in files.items()}}
     )
-    with whole_folder(Path(path), ours=_FILES.__contains__) as folder:
+    with atomic_folder(Path(path), replaceable=_FILES.__contains__) as folder:
         for name, content in files.items():
             (folder / name).write_bytes(content)
         (folder / CARD).write_text(card_text(card), encoding="utf-8")
@@ -103,7 +103,7 @@ def save_model(
 def check_replaceable(path: str | PathLike[str]) -> None:
     """Raise if saving a model at ``path`` would delete anything but a model."""
     folder = Path(path)
-    check_nothing_is_lost(folder, _FILES.__contains__)
+    check_overwrite(folder, _FILES.__contains__)
     if not folder.exists() or not any(folder.iterdir()):
         return
     try:
@@ -190,7 +190,7 @@ def _sha256(content: bytes) -> str:
 
 
 def _no_folder(folder: Path) -> DataError:
-    old = None if folder.exists() else stepped_aside(folder)
+    old = None if folder.exists() else previous_folder(folder)
     if old is None:
         return DataError("is not a model: needs a folder that save wrote", source=folder)
     return DataError(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data
 
+from lfds.data.concat import concat
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet

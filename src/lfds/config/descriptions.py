@@ -1,4 +1,4 @@
-"""What settings mean, read from the ``Attributes:`` of their models: for help texts and tables."""
+"""What settings mean, read from the docstrings of their models: for help texts and tables."""
 
 import inspect
 import re
@@ -12,7 +12,7 @@ _BOUNDS = {Ge: ("ge", ">="), Gt: ("gt", ">"), Le: ("le", "<="), Lt: ("lt", "<")}
 
 
 def descriptions(settings: type[BaseModel]) -> dict[str, str]:
-    """Return the description of every setting, from the docstrings of a model and its bases.
+    """Return the description of every setting: its own docstring, or ``Attributes:`` of the model.
 
     Raises:
         KeyError: If the docstrings do not describe a setting.
@@ -20,6 +20,9 @@ def descriptions(settings: type[BaseModel]) -> dict[str, str]:
     found: dict[str, str] = {}
     for model in reversed(settings.__mro__):
         found |= _attributes(inspect.cleandoc(model.__doc__ or ""))
+    if settings.model_config.get("use_attribute_docstrings"):
+        own = settings.model_fields.items()
+        found |= {name: " ".join(f.description.split()) for name, f in own if f.description}
     return {name: found[name] for name in settings.model_fields}
 
 

@@ -82,6 +82,13 @@ def test_a_cluster_that_does_not_answer_is_refused(compare):
     assert err.splitlines()[-1].startswith("lfds: --ray: no cluster answers at '127.0.0.1:1'")
 
 
+def test_learning_curves_are_written_for_tensorboard(compare, tmp_path):
+    pytest.importorskip("tensorboard")
+    code, _, _ = compare("--data", "rings", "--pool", "max", *SMALL, "--tensorboard", "board")
+    assert code == 0
+    assert len(list((tmp_path / "board" / "rings" / "max").iterdir())) == 2
+
+
 def test_a_failed_fold_gives_exit_code_1(compare, monkeypatch):
     from lfds.compare import fold
 

@@ -97,6 +97,11 @@ def test_regression_targets_are_refused():
         check_classes(targets)
 
 
+def test_graphs_without_labels_are_refused():
+    with pytest.raises(SpecError, match="the graphs have no labels"):
+        check_classes(GraphSet.from_arrays([2, 2], [[0], [1]]))
+
+
 def test_a_class_without_graphs_is_ignored(tmp_path):
     three = graphs(classes=3)
     two = three[[number for number in range(len(three)) if number % 3]]

@@ -180,6 +180,10 @@ class LFDSPool(Aggregation):
             for part in self.latent.modules():
                 getattr(part, "reset_parameters", lambda: None)()
 
+    def share_input_map(self, other: "LFDSPool") -> None:
+        """Use the linear map of another layer: for layers side by side on the same nodes."""
+        self.in_channels, self.input_map = other.in_channels, other.input_map
+
     def __call__(
         self,
         x: Tensor,

@@ -33,20 +33,23 @@ class LFDSPooling(GraphPooling):
     def __init__(self, settings: NetworkSettings) -> None:
         uses_all = settings.pooled_layers == "all" and settings.layers > 1
         in_channels = settings.layers * settings.width if uses_all else settings.width
-        pools = [
-            LFDSPool(
-                in_channels,
-                POOLINGS[name].load().from_settings(settings),
-                hidden_channels=settings.width if uses_all else None,
-                **settings.layer_options(),
-            )
-            for name in settings.structures
-        ]
-        for pool in pools[1:]:
-            pool.input_map = pools[0].input_map
+        *others, last = settings.structures
+        pools = [self._pool(name, settings, settings.width) for name in others]
+        pools.append(self._pool(last, settings, in_channels))
+        for pool in pools[:-1]:
+            pool.share_input_map(pools[-1])
         super().__init__(in_channels, sum(pool.out_channels for pool in pools))
         self.uses_all_layers = uses_all
         self.pools: Sequence[LFDSPool] = nn.ModuleList(pools)  # type: ignore[assignment]
+
+    @staticmethod
+    def _pool(name: str, settings: NetworkSettings, in_channels: int) -> LFDSPool:
+        return LFDSPool(
+            in_channels,
+            POOLINGS[name].load().from_settings(settings),
+            hidden_channels=settings.width if in_channels != settings.width else None,
+            **settings.layer_options(),
+        )
 
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges

@@ -1,7 +1,7 @@
-"""Stand-ins for torch-geometric-pool, so that what is built on it is tested where it is not there.
+"""Stubs of torch-geometric-pool, for tests where it is not installed.
 
-Each pooler here has the manners of some poolers of ``tgp`` 1.0: what it is called with, and what
-comes back. ``tests/nn/baselines/test_coarse.py`` runs the real ones as well, where they are.
+Each has the interface of some poolers of ``tgp`` 1.0. ``tests/nn/baselines/test_tgp.py`` runs the
+real ones as well, where they are installed.
 """
 
 import sys
@@ -37,7 +37,7 @@ class Pooler(nn.Module):
 class Above(Pooler):
     """Keeps nodes by score, as `topk`: edges without weights, no losses.
 
-    What stays comes in backward order, so that the batch is not sorted by graph.
+    The order of the nodes is reversed, so that the batch is not sorted by graph.
     """
 
     def __init__(self, in_channels, ratio=0.5):
@@ -52,7 +52,7 @@ class Above(Pooler):
 
 
 class Clusters(Pooler):
-    """Shares nodes out over clusters, as `mincut`: weights that can be learned from, and losses."""
+    """Assigns nodes to clusters, as `mincut`: edge weights with gradients, and losses."""
 
     def __init__(self, in_channels, k, adj_transpose=True, batched=True, sparse_output=False):
         super().__init__()
@@ -75,7 +75,7 @@ class Clusters(Pooler):
 
 
 class Twice(Above):
-    """Nodes are wider afterwards, as those of `eigen`."""
+    """Widens the nodes, as `eigen`."""
 
     def forward(self, x, adj, edge_weight, batch):
         pooled = super().forward(x, adj, edge_weight, batch)
@@ -83,7 +83,7 @@ class Twice(Above):
 
 
 class Drawing(Above):
-    """Draws from numpy, as `eigen` does by way of scikit-learn."""
+    """Draws from the global generator of numpy, as `eigen` does through scikit-learn."""
 
     def forward(self, x, adj, edge_weight, batch):
         pooled = super().forward(x, adj, edge_weight, batch)
@@ -91,7 +91,7 @@ class Drawing(Above):
 
 
 class Lacking(Pooler):
-    """Built, but fails at work, as `graclus` without torch_cluster."""
+    """Fails when it is called, as `graclus` without torch_cluster."""
 
     def __init__(self):
         super().__init__()
@@ -101,8 +101,8 @@ class Lacking(Pooler):
 
 
 @pytest.fixture
-def stand_ins(monkeypatch):
-    """Put the stand-ins in the place of ``tgp``."""
+def stubs(monkeypatch):
+    """Replace ``tgp`` by the stubs."""
     package, poolers = ModuleType("tgp"), ModuleType("tgp.poolers")
     poolers.pooler_map = {
         "above": Above,

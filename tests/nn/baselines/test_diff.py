@@ -19,7 +19,7 @@ def one_graph(nodes, seed):
 
 
 @pytest.mark.parametrize("nodes", [1, 7, 20])
-def test_one_graph_is_down_sized_as_in_pyg(nodes):
+def test_one_graph_is_pooled_as_in_pyg(nodes):
     x, adjacency, index = one_graph(nodes, 0)
     pool = DiffPool(6, 4).double()
     logits = torch.randn(nodes, 4, dtype=torch.float64)
@@ -36,7 +36,7 @@ def test_one_graph_is_down_sized_as_in_pyg(nodes):
 def test_the_losses_of_a_batch_are_means_over_graphs_and_nodes():
     graphs = [one_graph(nodes, nodes) for nodes in (3, 9, 5)]
     logits = [torch.randn(len(x), 4, dtype=torch.float64) for x, _, _ in graphs]
-    peers = [dense_diff_pool(x, a, s) for (x, a, _), s in zip(graphs, logits, strict=True)]
+    theirs = [dense_diff_pool(x, a, s) for (x, a, _), s in zip(graphs, logits, strict=True)]
     sizes = torch.tensor([3, 9, 5])
     ptr = torch.tensor([0, 3, 12, 17])
     index = torch.cat([index + at for (_, _, index), at in zip(graphs, ptr, strict=False)], dim=1)
@@ -44,13 +44,13 @@ def test_the_losses_of_a_batch_are_means_over_graphs_and_nodes():
     found = (
         DiffPool(6, 4).double().down_size(x, torch.cat(logits), ptr, Edges.from_index(index, 17))
     )
-    link = torch.stack([peer[2] for peer in peers]).mean()
-    entropy = (torch.stack([peer[3] for peer in peers]) * sizes).sum() / 17
+    link = torch.stack([one[2] for one in theirs]).mean()
+    entropy = (torch.stack([one[3] for one in theirs]) * sizes).sum() / 17
     assert_close(found[2], link + entropy)
-    assert_close(found[1], torch.cat([peer[1] for peer in peers]))
+    assert_close(found[1], torch.cat([one[1] for one in theirs]))
 
 
-def test_weights_of_edges_count_in_the_link_loss():
+def test_edge_weights_in_the_link_loss():
     x, adjacency, index = one_graph(8, 3)
     weight = torch.rand(index.shape[1], dtype=torch.float64)
     weighted = adjacency.clone()
@@ -62,7 +62,7 @@ def test_weights_of_edges_count_in_the_link_loss():
     assert_close(found[2], link)
 
 
-def test_a_perfect_fit_leaves_finite_gradients():
+def test_a_perfect_fit_has_finite_gradients():
     logits = (100 * torch.eye(4)).requires_grad_()  # every node its own cluster
     loops = torch.arange(4).repeat(2, 1)
     pool = DiffPool(6, 4)
@@ -72,7 +72,7 @@ def test_a_perfect_fit_leaves_finite_gradients():
     assert logits.grad.isfinite().all()
 
 
-def test_the_penalty_is_of_the_last_batch_and_is_not_copied():
+def test_the_penalty_belongs_to_the_last_batch_and_is_not_copied():
     pool = DiffPool(6, 4).double()
     assert pool.penalty() == 0
     x, _, index = one_graph(7, 0)
@@ -84,20 +84,20 @@ def test_the_penalty_is_of_the_last_batch_and_is_not_copied():
         assert other.penalty() == 0
 
 
-class SaysTheSame(torch.nn.Module):
-    """Shares that do not depend on the edges."""
+class WithoutEdges(torch.nn.Module):
+    """Assignments that do not depend on the edges."""
 
     def forward(self, nodes, edges):
         return nodes[:, :4]
 
 
-def test_clusters_hear_a_mean_whatever_the_weight_of_all_edges():
+def test_clusters_aggregate_by_the_mean_over_neighbours():
     x, _, index = one_graph(8, 3)
     pool = DiffPool(6, 4).double().eval()
-    pool.assign = SaysTheSame()
+    pool.assign = WithoutEdges()
     ptr, ones = torch.tensor([0, 8]), torch.ones(index.shape[1], dtype=torch.float64)
     once, thrice = (pool(x, ptr, Edges.from_index(index, 8, times * ones)) for times in (1.0, 3.0))
     assert_close(once, thrice)
-    lonely = pool(x, ptr, Edges.from_index(index[:, :0], 8))
-    assert lonely.isfinite().all()
-    assert not torch.allclose(once, lonely)
+    without = pool(x, ptr, Edges.from_index(index[:, :0], 8))
+    assert without.isfinite().all()
+    assert not torch.allclose(once, without)

@@ -17,13 +17,13 @@ def drawn():
     return x, pairs
 
 
-def twin(pool, score, ratio):
+def pooling_of_pyg(pool, score, ratio):
     if score == "topk":
         peer = TopKPooling(6, ratio=ratio)
         peer.select.weight.data.copy_(pool.score.direction[None])
     else:
         peer = SAGPooling(6, ratio=ratio)
-        peer.select.weight.data.fill_(1)  # only its sign counts, and the layer before has one too
+        peer.select.weight.data.fill_(1)  # its sign is that of the layer before
         peer.gnn.lin_root.weight.data.copy_(pool.score.own.weight)
         peer.gnn.lin_rel.weight.data.copy_(pool.score.sent.weight)
         peer.gnn.lin_rel.bias.data.copy_(pool.score.own.bias)
@@ -31,7 +31,7 @@ def twin(pool, score, ratio):
 
 
 def as_set(x, edge_index, index):
-    """What does not depend on the order in which nodes are kept."""
+    """Nodes and edges, whatever the order of the nodes."""
     rows = torch.cat([index[:, None].to(x.dtype), x], dim=1)
     edges = torch.cat([rows[edge_index[0]], rows[edge_index[1]]], dim=1)
     return sorted(rows.tolist()), sorted(edges.tolist())
@@ -39,11 +39,11 @@ def as_set(x, edge_index, index):
 
 @pytest.mark.parametrize("score", ["topk", "sag"])
 @pytest.mark.parametrize("ratio", [0.5, 0.3])
-def test_what_stays_is_what_stays_in_pyg(score, ratio):
+def test_nodes_and_edges_are_kept_as_in_pyg(score, ratio):
     x, pairs = drawn()
     pool = RankPool(6, ratio, score)
     kept, ptr, edges = pool.down_sample(x, PTR, Edges.from_index(pairs, 14))
-    theirs = twin(pool, score, ratio)(x, pairs, batch=INDEX)
+    theirs = pooling_of_pyg(pool, score, ratio)(x, pairs, batch=INDEX)
     ours = torch.stack([edges.rows.column.long(), edges.target])
     found = as_set(kept, ours, torch.repeat_interleave(ptr.diff()))
     expected = as_set(theirs[0], theirs[1], theirs[3])
@@ -51,7 +51,7 @@ def test_what_stays_is_what_stays_in_pyg(score, ratio):
         assert_close(torch.tensor(one), torch.tensor(other))
 
 
-def test_half_is_rounded_up_and_a_graph_without_nodes_keeps_none():
+def test_the_number_of_nodes_is_rounded_up():
     ptr = torch.tensor([0, 3, 3, 4])
     kept = highest(torch.tensor([0.1, 0.3, 0.2, -9.0]), ptr, 0.5)
     assert kept.tolist() == [False, True, True, True]

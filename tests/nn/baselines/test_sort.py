@@ -2,12 +2,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.nn.cases import no_edges
 from torch import nn
 from torch.testing import assert_close
 from torch_geometric.nn import aggr
 
 from lfds.nn.baselines.sort import SortPool, first_nodes, sorted_order
-from lfds.nn.ops.edges import Edges
 
 PTR = torch.tensor([0, 3, 3, 15, 16])
 
@@ -31,7 +31,7 @@ def test_ties_are_broken_channel_by_channel_from_the_last(sizes, seed):
     assert_close(x[sorted_order(x, ptr)], x[torch.tensor(expected, dtype=torch.long)])
 
 
-def test_pyg_leaves_ties_to_the_order_of_the_nodes():
+def test_ties_do_not_depend_on_the_order_of_the_nodes_as_in_pyg():
     x = torch.tensor([[1.0, 0.0], [2.0, 0.0]])
     index, ptr = torch.zeros(2).long(), torch.tensor([0, 2])
     both = [first_nodes(x[order], ptr, 2) for order in ([0, 1], [1, 0])]
@@ -43,15 +43,14 @@ def test_pyg_leaves_ties_to_the_order_of_the_nodes():
 def test_the_convolutions_are_those_of_dgcnn():
     pool = SortPool(6, 30)
     x = torch.randn(16, 6)
-    edges = Edges.from_rows(torch.zeros(17).long(), torch.zeros(0).long())
-    # Literally: one long row of numbers, a kernel as wide as a node, stepping from node to node.
+    # As in DGCNN: one long row of numbers, a kernel as wide as a node, a stride of one node.
     over_nodes = nn.Conv1d(1, 16, kernel_size=6, stride=6)
     over_nodes.weight.data.copy_(pool.by_node.weight[:, None])
     over_nodes.bias.data.copy_(pool.by_node.bias)
     row = first_nodes(x, PTR, 30).view(4, 1, -1)
     paired = nn.MaxPool1d(2, 2)(over_nodes(row).relu())
     expected = pool.along(paired).relu().flatten(1)
-    assert_close(pool(x, PTR, edges), expected)
+    assert_close(pool(x, PTR, no_edges(16)), expected)
     assert expected.shape[1] == pool.out_channels == 352
 
 

@@ -1,96 +1,97 @@
 import pytest
 import torch
+from tests.nn.cases import STRUCTURES, no_edges, small_settings
 from torch.testing import assert_close
 
-from lfds.nn import STRUCTURES, LFDSPool, NetworkSettings
-from lfds.nn.models.lfds_pooling import LFDSPooling, make_structure
-from lfds.nn.ops.edges import Edges
+from lfds.config.network import LayerSettings
+from lfds.nn import STRUCTURES as CLASSES
+from lfds.nn import LFDSPool, NetworkSettings
+from lfds.nn.models.lfds_pooling import LFDSPooling
+
+X, PTR, EDGES = torch.randn(5, 8), torch.tensor([0, 2, 5]), no_edges(5)
+every_structure = pytest.mark.parametrize("name", STRUCTURES)
 
 
-@pytest.mark.parametrize("name", STRUCTURES)
-def test_names_lead_to_their_structures(name):
-    structure = make_structure(name, NetworkSettings(pool=name, slots=16))
-    assert type(structure) is type(STRUCTURES[name]())
-    assert structure.num_slots == 16
+@every_structure
+def test_settings_name_the_structure(name):
+    (pool,) = LFDSPooling.from_settings(small_settings(name)).pools
+    assert type(pool.structure) is CLASSES[name]
+    assert (pool.structure.num_slots, pool.hidden_channels) == (16, 8)
 
 
-def test_options_arrive():
-    settings = NetworkSettings(
-        pool="learned-spectral", slots=9, anchors="mixture", reduction="mass",
-        slot_dropout=0.3, blend=True, orthonormality=0.5, pooled_layers="last",
-    )  # fmt: skip
-    (pool,) = LFDSPooling(8, settings).pools
-    assert (pool.reduction, pool.slot_dropout.p, pool.structure.weight) == ("mass", 0.3, 0.5)
+def test_settings_are_the_options_of_the_layer():
+    options = {
+        "anchors": "mixture", "reduction": "mass", "slot_dropout": 0.3, "blend": True,
+        "counts": False, "readout": "max", "node_norm": False, "depth": 3,
+    }  # fmt: skip
+    assert set(options) == set(LayerSettings.layer_fields())
+    (pool,) = LFDSPooling(small_settings("loop", **options)).pools
     assert type(pool.anchors).__name__ == "MixtureAnchors"
+    assert (pool.reduction, pool.slot_dropout.p, pool.readout) == ("mass", 0.3, "max")
+    assert (pool.counts, pool.node_norm, len(pool.layers)) == (None, None, 3)
     assert pool.blend is not None
-    assert (pool.readout, pool.node_norm is None) == ("max+weighted", False)
-    bare = NetworkSettings(pool="loop", readout="max", node_norm=False, pooled_layers="last")
-    (pool,) = LFDSPooling(8, bare).pools
-    assert (pool.readout, pool.node_norm) == ("max", None)
-    spatial = LFDSPooling(8, NetworkSettings(pool="learned-spatial", normalized_adjacency=True))
-    assert spatial.pools[0].structure.normalized
+
+
+def test_settings_of_single_structures():
+    spectral = LFDSPooling(small_settings("learned-spectral", orthonormality=0.5))
+    assert spectral.pools[0].structure.weight == 0.5
+    for normalized in (True, False):
+        settings = small_settings("learned-spatial", normalized_adjacency=normalized)
+        assert LFDSPooling(settings).pools[0].structure.normalized == normalized
 
 
 def test_it_is_the_layer_and_its_penalty():
-    settings = NetworkSettings(pool="learned-spectral", slots=9, pooled_layers="last")
-    readout = LFDSPooling(8, settings).eval()
-    (pool,) = readout.pools
+    pooling = LFDSPooling(small_settings("learned-spectral", pooled_layers="last")).eval()
+    (pool,) = pooling.pools
     assert isinstance(pool, LFDSPool)
     pool.structure.frame.basis.data.mul_(2)
-    x, ptr = torch.randn(5, 8), torch.tensor([0, 2, 5])
-    edges = Edges.from_rows(torch.zeros(6).long(), torch.zeros(0).long())
-    assert_close(readout(x, ptr, edges), pool(x, ptr=ptr))
-    assert_close(readout.penalty(), torch.tensor(81.0))  # || 4 I - I ||^2 of nine
+    assert_close(pooling(X, PTR, EDGES), pool(X, ptr=PTR))
+    assert_close(pooling.penalty(), torch.tensor(16 * 9.0))  # || 4 I - I ||^2 of 16 slots
 
 
-def test_other_poolings_are_no_structures():
-    with pytest.raises(ValueError, match="'max' is no latent structure"):
-        make_structure("max", NetworkSettings(pool="max"))
+def test_structures_side_by_side():
+    name = "+".join(STRUCTURES)
+    pooling = LFDSPooling(small_settings(name, pooled_layers="last")).eval()
+    assert [type(pool.structure) for pool in pooling.pools] == list(CLASSES.values())
+    expected = torch.cat([pool(X, ptr=PTR) for pool in pooling.pools], dim=1)
+    assert pooling.out_channels == len(STRUCTURES) * 2 * 2 * 8  # layers, maxima and sums, width
+    assert_close(pooling(X, PTR, EDGES), expected)
+    pooling.pools[list(STRUCTURES).index("learned-spectral")].structure.frame.basis.data.mul_(2)
+    assert_close(pooling.penalty(), torch.tensor(16 * 9.0))
 
 
-def test_several_structures_side_by_side():
-    settings = NetworkSettings(pool="loop+image+learned-spectral", slots=9, pooled_layers="last")
-    readout = LFDSPooling(8, settings).eval()
-    assert [type(pool.structure).__name__ for pool in readout.pools] == [
-        "Loop", "Image", "LearnedSpectrum",
-    ]  # fmt: skip
-    x, ptr = torch.randn(5, 8), torch.tensor([0, 2, 5])
-    edges = Edges.from_rows(torch.zeros(6).long(), torch.zeros(0).long())
-    expected = torch.cat([pool(x, ptr=ptr) for pool in readout.pools], dim=1)
-    assert readout.out_channels == 3 * 2 * 2 * 8  # structures, layers, maxima and sums, width
-    assert_close(readout(x, ptr, edges), expected)
-    readout.pools[2].structure.frame.basis.data.mul_(2)
-    assert_close(readout.penalty(), torch.tensor(81.0))
+def test_all_layers_are_mapped_to_the_width_of_the_slots():
+    pooling = LFDSPooling(small_settings("loop+image", layers=3)).eval()
+    assert (pooling.in_channels, pooling.uses_all_layers, len(pooling.pools)) == (24, True, 2)
+    one, other = pooling.pools
+    assert one.input_map is other.input_map
+    assert sum("input_map" in key for key, _ in pooling.named_parameters()) == 1
+    x = torch.randn(5, 24)
+    weights = one.input_map.weight.chunk(3, dim=1)
+    mapped = sum(part @ weight.t() for part, weight in zip(x.chunk(3, dim=1), weights, strict=True))
+    for pool in pooling.pools:
+        plain = LFDSPool(8, pool.structure).eval()
+        plain.load_state_dict(pool.state_dict(), strict=False)
+        assert_close(pool(x, ptr=PTR), plain(mapped, ptr=PTR))
 
 
-def test_all_layers_are_mixed_by_weights_of_their_own():
-    settings = NetworkSettings(pool="loop+image", slots=4, layers=3)
-    readout = LFDSPooling(8, settings).eval()
-    assert (readout.channels, readout.uses_all_layers, len(readout.pools)) == (24, True, 2)
-    x, ptr = torch.randn(5, 24), torch.tensor([0, 2, 5])
-    edges = Edges.from_rows(torch.zeros(6).long(), torch.zeros(0).long())
-    weights = readout.mix.weight.chunk(3, dim=1)
-    layers = x.chunk(3, dim=1)
-    mixed = sum(layer @ weight.t() for layer, weight in zip(layers, weights, strict=True))
-    expected = torch.cat([pool(mixed, ptr=ptr) for pool in readout.pools], dim=1)
-    assert_close(readout(x, ptr, edges), expected)
-
-
-def test_what_the_first_layer_alone_knows_arrives():
-    """A pooling of the last layer cannot tell these graphs apart."""
+def test_first_layers_make_a_difference_where_all_are_used():
     x = torch.zeros(4, 16)
     x[:2, :8] = torch.randn(2, 8)
-    ptr = torch.tensor([0, 2, 4])
-    edges = Edges.from_rows(torch.zeros(5).long(), torch.zeros(0).long())
-    one, other = LFDSPooling(8, NetworkSettings(pool="loop", layers=2)).eval()(x, ptr, edges)
+    ptr, edges = torch.tensor([0, 2, 4]), no_edges(4)
+    one, other = LFDSPooling(small_settings("loop", layers=2)).eval()(x, ptr, edges)
     assert not torch.allclose(one, other)
-    last = LFDSPooling(8, NetworkSettings(pool="loop", layers=2, pooled_layers="last")).eval()
+    last = LFDSPooling(small_settings("loop", layers=2, pooled_layers="last")).eval()
     one, other = last(x[:, 8:], ptr, edges)
     assert_close(one, other)
 
 
-def test_the_paper_shares_out_the_last_layer_alone():
-    readout = LFDSPooling(8, NetworkSettings.paper("loop"))
-    assert (readout.channels, readout.uses_all_layers, len(readout.pools)) == (8, False, 1)
-    single = LFDSPooling(8, NetworkSettings(pool="loop", layers=1))
-    assert (single.channels, single.uses_all_layers, len(single.pools)) == (8, False, 1)
+def test_the_paper_pools_the_last_layer_alone():
+    paper = LFDSPooling(NetworkSettings.paper("loop"))
+    assert (paper.in_channels, paper.uses_all_layers, len(paper.pools)) == (64, False, 1)
+    single = LFDSPooling(small_settings("loop", layers=1))
+    assert (single.in_channels, single.uses_all_layers, single.pools[0].input_map) == (
+        8,
+        False,
+        None,
+    )

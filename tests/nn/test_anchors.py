@@ -4,12 +4,14 @@ from torch import nn
 from torch.testing import assert_close
 
 import lfds
-from lfds.nn import ANCHORS, FixedAnchors, GeneratedAnchors, MixtureAnchors
+from lfds.nn import ANCHORS, FixedAnchors, GeneratedAnchors, MixtureAnchors, SmoothAnchors
+from lfds.nn.pool import make_anchors
 
 
 @pytest.mark.parametrize("name", ANCHORS)
 def test_reset_draws_anchors_of_length_about_one(name):
-    anchors = ANCHORS[name](16, 8)
+    anchors = make_anchors(name, 16, lfds.Loop(8))
+    assert type(anchors) is ANCHORS[name]
     x_max = torch.randn(3, 16)
     before = anchors(x_max).detach().clone()
     anchors.reset_parameters()
@@ -84,3 +86,47 @@ def test_sizes_must_be_positive():
 
 def test_repr():
     assert repr(FixedAnchors(4, 8)) == "FixedAnchors(8 slots, 4 channels)"
+
+
+def neighbour_similarity(anchors):
+    """Mean cosine of the anchors of neighbouring slots of a loop."""
+    rows = nn.functional.normalize(anchors().detach(), dim=-1)
+    return float((rows * rows.roll(1, dims=0)).sum(dim=-1).mean())
+
+
+def test_smooth_anchors_are_similar_in_neighbouring_slots():
+    torch.manual_seed(0)
+    loop = lfds.Loop(16)
+    found = [
+        neighbour_similarity(SmoothAnchors(64, loop.laplacian(), smoothness))
+        for smoothness in (0.0, 1.0, 5.0)
+    ]
+    assert abs(found[0]) < 0.2 < 0.4 < found[1] < found[2]
+
+
+def test_smooth_anchors_are_the_solution_of_a_diffusion():
+    laplacian = lfds.Image(3, 4).laplacian().double()
+    anchors = SmoothAnchors(5, laplacian, 2.0).double()
+    _, modes = torch.linalg.eigh(laplacian)
+    free = modes @ anchors.coefficients  # the anchors before they are damped
+    smooth = torch.linalg.solve(torch.eye(12).double() + 2.0 * laplacian, free)
+    found = anchors()
+    assert_close(found / found.norm(), smooth / smooth.norm(), rtol=1e-4, atol=1e-5)
+
+
+def test_anchors_are_fixed_where_neighbours_are_learned():
+    for structure in (lfds.LearnedGraph(9), lfds.LearnedSpectrum(9)):
+        assert type(make_anchors("smooth", 4, structure)) is FixedAnchors
+
+
+@pytest.mark.parametrize("smoothness", [-1.0, float("inf"), float("nan")])
+def test_impossible_smoothness_is_refused(smoothness):
+    with pytest.raises(ValueError, match="smoothness must be finite"):
+        lfds.LFDSPool(4, "loop", anchors="smooth", smoothness=smoothness)
+
+
+@pytest.mark.parametrize("name", lfds.STRUCTURES)
+def test_pools_with_smooth_anchors_match_their_reference(name):
+    pool = lfds.LFDSPool(4, name, num_slots=9, anchors="smooth", smoothness=0.5)
+    lfds.testing.assert_matches_reference(pool)
+    lfds.testing.assert_permutation_invariant(pool)

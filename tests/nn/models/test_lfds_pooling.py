@@ -21,8 +21,8 @@ def test_settings_name_the_structure(name):
 
 def test_settings_are_the_options_of_the_layer():
     options = {
-        "anchors": "mixture", "reduction": "mass", "slot_dropout": 0.3, "blend": True,
-        "counts": False, "readout": "max", "node_norm": False, "depth": 3,
+        "anchors": "mixture", "smoothness": 2.0, "reduction": "mass", "slot_dropout": 0.3,
+        "blend": True, "counts": False, "readout": "max", "node_norm": False, "depth": 3,
     }  # fmt: skip
     assert set(options) == set(LayerSettings.layer_fields())
     (pool,) = LFDSPooling(small_settings("loop", **options)).pools

@@ -272,3 +272,34 @@ def test_dropout_of_the_head_keeps_the_expected_value():
     assert_close(outputs.mean(), head.eval()(rows).mean(), rtol=0.1, atol=0.0)
     assert outputs.std() > 0
     assert torch.equal(head(rows), head(rows))
+
+
+@pytest.mark.parametrize("pool", ["max", "diff", "loop"])
+def test_the_vector_is_normalized_the_same_way_for_every_pooling(pool):
+    torch.manual_seed(0)
+    settings = NetworkSettings(pool=pool, width=8, slots=4, clusters=4, vector_norm=True)
+    model = GraphNetwork(5, 2, settings).train()
+    ptr = torch.arange(0, 61, 3)
+    edges = Edges.from_index(torch.randint(0, 60, (2, 120)), 60)
+    vectors = model.represent(torch.randn(60, 5), ptr, edges)
+    assert_close(vectors.mean(dim=0), torch.zeros(model.vector_channels), atol=1e-4, rtol=0)
+    spread = vectors.std(dim=0, correction=0)
+    assert ((spread > 0.9) | (spread < 0.1)).all()  # one, or a channel that does not vary
+    free = GraphNetwork(5, 2, settings.model_copy(update={"vector_norm": False}))
+    assert free.vector_norm is None
+    assert sum(p.numel() for p in model.parameters()) == sum(p.numel() for p in free.parameters())
+
+
+def test_baselines_of_one_layer_may_read_a_map_of_all():
+    small = {"width": 8, "clusters": 4, "sorted_nodes": 10}
+    for pool, maps in (("diff", True), ("topk", True), ("max", False), ("sort", False)):
+        model = GraphNetwork(5, 2, NetworkSettings(pool=pool, baseline_layers="all", **small))
+        assert (model.layer_map is not None) == maps
+        assert GraphNetwork(5, 2, NetworkSettings(pool=pool, **small)).layer_map is None
+    model = GraphNetwork(5, 2, NetworkSettings(pool="topk", baseline_layers="all", **small)).eval()
+    x, ptr = torch.randn(6, 5), torch.tensor([0, 2, 6])
+    edges = Edges.from_index(torch.tensor([[0, 2], [1, 3]]), 6)
+    before = model(x, ptr, edges)
+    with torch.no_grad():
+        model.layer_map.weight[:, :8] += 1  # what is read of the first layer
+    assert not torch.allclose(before, model(x, ptr, edges))

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 import lfds as library
-from lfds.cli.fit import options_of, spell_flag, summary
+from lfds.cli.fit import FLAGS, summary
 from lfds.config.network import NetworkSettings
-from lfds.estimator.options import Options, flag_of
+from lfds.estimator.options import OWN_SETTINGS, Options
 from tests.cli.sources import FAST, lines, write_source
 from tests.estimator.small import FAST as FAST_OPTIONS
 from tests.estimator.small import classifier, graphs, regressor
-from tests.estimator.test_options import OWN, another_value
+from tests.estimator.test_options import another_value
 
+NO_FLAGS = {"node_attributes", "node_label", "warm_start", "progress"}
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
@@ -65,27 +66,26 @@ def test_flags_reach_the_estimator(lfds, tmp_path):
         assert made[name] == value
 
 
-def test_every_option_with_a_flag_is_in_the_help(lfds):
+def test_every_option_has_a_flag_in_the_help(lfds):
     out = " ".join(lfds("fit", "--help")[1].replace("│", " ").split())
-    for name in Options.model_fields:
-        flag = flag_of(name)
-        if flag is not None:
-            assert f" {spell_flag(name)} " in out
-            for choice in flag.choices:
-                assert choice in out
-    assert "Random seed. [default: (0)]" in out
+    for name in Options.model_fields.keys() - NO_FLAGS:
+        assert f" {FLAGS[name]} " in out
+    assert "Random seed; the same seed, graphs and number of threads give the same model." in out
+    for name in (*(NetworkSettings.model_fields.keys() - OWN_SETTINGS), *library.STRUCTURES):
+        assert name in out
 
 
 @pytest.mark.parametrize("name", NetworkSettings.model_fields)
-def test_every_setting_of_the_network_is_a_value_of_option(name):
-    if name in OWN:
-        assert flag_of(OWN[name]) is not None
+def test_every_setting_of_the_network_is_a_value_of_option(name, lfds, monkeypatch):
+    if name in OWN_SETTINGS:
+        assert OWN_SETTINGS[name] in FLAGS
         return
+    found = []
+    monkeypatch.setattr("lfds.cli.fit._fit", lambda *arguments: found.append(arguments[-1]))
     value = another_value(name)
-    flags = {"options": [f"{name}={json.dumps(value)}"], "seed": None, "class_weight": False}
-    options = options_of(flags)
-    assert options == {"options": {name: value}}
-    assert getattr(Options.of(options).network_settings(), name) == value
+    flag = name.replace("_", "-")
+    assert lfds("fit", "data", "-o", "model", "--option", f"{flag}={json.dumps(value)}")[0] == 0
+    assert found == [{"options": {name: value}}]
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,15 @@ def test_every_setting_of_the_network_is_a_value_of_option(name):
         (["--batch-size", "1"], "--batch-size: "),
         (["--validation", "1.5"], "--validation: needs a number from 0 to below 1, not 1.5"),
         (["--workers", "0"], "--workers: needs an integer of at least 1, not 0"),
+        (["--slots", "1000000000000"], "--slots: 1000000000000 makes a network"),
         (["--option", "width=0"], "--option width: "),
         (["--option", "width=x"], "--option width: "),
+        (["--option", "width=10000000"], "--option width: 10000000 makes a network"),
         (["--option", "wide=3"], "no option is called 'wide'"),
-        (["--option", "slots=9"], "--option: 'slots' has an option of its own; use --slots"),
+        (["--option", "slots=9"], "--option: 'slots' has an option of its own; use --slots ..."),
         (["--option", "pool=max"], "--option: 'pool' has an option of its own; use --structure"),
-        (["--target", "y"], "--target: is for .csv files, not data.jsonl; leave it out"),
-        (["--skip-bad"], "--skip-bad: is for .csv files, not data.jsonl; leave it out"),
+        (["--target", "y"], "--target: only .csv files have this option, not data.jsonl"),
+        (["--skip-bad"], "--skip-bad: only .csv files have this option, not data.jsonl"),
     ],
 )
 def test_messages_name_flags(flags, message, lfds, tmp_path):
@@ -117,7 +119,6 @@ def test_messages_name_flags(flags, message, lfds, tmp_path):
     ("arguments", "message"),
     [
         (["fit", "nowhere.jsonl", "-o", "m"], "nowhere.jsonl"),
-        (["fit", "data.jsonl", "-o", "m", "--option", "width=10000000"], "choose a smaller one"),
         (["fit", "data.jsonl", "-o", "notes"], "holds other files, such as 'mine.txt'"),
         (["fit", "one.jsonl", "-o", "m"], "one.jsonl: all 2 graphs are of class 'a'"),
         (["predict", "nowhere", "data.jsonl"], "is not a model"),
@@ -185,10 +186,10 @@ def test_graphs_without_labels_are_predicted_but_not_fitted_or_evaluated(lfds, t
     ):
         code, out, err = lfds(*arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert err.startswith("lfds: bare.jsonl: the graphs carry no labels; ")
+        assert err.startswith("lfds: bare.jsonl: the graphs have no labels; ")
     code, out, err = lfds("compare", "--data", "bare.jsonl", "--graphs", "4", "--out", "new")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "the graphs carry no labels" in err
+    assert "the graphs have no labels" in err
     assert not (tmp_path / "new").exists()
 
 

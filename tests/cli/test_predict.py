@@ -11,10 +11,10 @@ from lfds.data.streams import Chunk
 from tests.estimator.small import FAST, classifier, graphs, regressor, values
 
 
-def pieces(counted="graph"):
+def chunks(unit="graph"):
     for start in (0, 10, 20):
         part = graphs()[start : start + 10]
-        yield Chunk(part, list(range(start, start + len(part))), counted)
+        yield Chunk(part, list(range(start, start + len(part))), unit)
 
 
 def rows(path):
@@ -23,7 +23,7 @@ def rows(path):
 
 
 def test_classes_and_probabilities(tmp_path):
-    assert write_predictions(classifier(), pieces("line"), tmp_path / "out.csv") == 24
+    assert write_predictions(classifier(), chunks("line"), tmp_path / "out.csv") == 24
     header, *table = rows(tmp_path / "out.csv")
     assert header == ["line", "label", "p(path)", "p(ring)"]
     assert [int(row[0]) for row in table] == list(range(24))
@@ -34,25 +34,25 @@ def test_classes_and_probabilities(tmp_path):
 
 def test_class_names_are_quoted(tmp_path):
     made = library.LFDSClassifier(**FAST).fit(graphs(), ['a, "b"', "c\nd"] * 12)
-    write_predictions(made, pieces(), tmp_path / "out.csv")
+    write_predictions(made, chunks(), tmp_path / "out.csv")
     assert {len(row) for row in rows(tmp_path / "out.csv")} == {4}
     assert {row[1] for row in rows(tmp_path / "out.csv")[1:]} <= {'a, "b"', "c\nd"}
 
 
 def test_values_in_columns(tmp_path, capsys):
-    write_predictions(regressor(), pieces(), tmp_path / "out.csv")
+    write_predictions(regressor(), chunks(), tmp_path / "out.csv")
     header, *table = rows(tmp_path / "out.csv")
     assert header == ["graph", "amount"]
     found = np.array([row[1] for row in table], dtype=float)
     assert np.allclose(found, regressor().predict(graphs()), rtol=1e-5)
     several = library.LFDSRegressor(**FAST).fit(graphs(), np.stack([values()] * 2, axis=1))
-    write_predictions(several, pieces(), None)
+    write_predictions(several, chunks(), None)
     assert capsys.readouterr().out.startswith("graph,amount0,amount1\n0,")
 
 
 def test_a_small_spread_about_a_large_mean_keeps_its_digits(tmp_path):
     made = library.LFDSRegressor(**FAST).fit(graphs(), 1e9 + values() / values().std())
-    write_predictions(made, pieces(), tmp_path / "out.csv")
+    write_predictions(made, chunks(), tmp_path / "out.csv")
     _, *table = rows(tmp_path / "out.csv")
     found = np.array([row[1] for row in table], dtype=float)
     assert np.abs(found - made.predict(graphs())).max() < 1e-6
@@ -60,7 +60,7 @@ def test_a_small_spread_about_a_large_mean_keeps_its_digits(tmp_path):
 
 def test_an_error_leaves_the_previous_file(tmp_path):
     def broken():
-        yield from pieces()
+        yield from chunks()
         raise DataError("no more")
 
     (tmp_path / "out.csv").write_text("before")
@@ -71,7 +71,7 @@ def test_an_error_leaves_the_previous_file(tmp_path):
 
 
 def test_unseen_labels_are_one_line_for_all_batches(lfds, tmp_path, monkeypatch):
-    monkeypatch.setattr("lfds.data.streams._GRAPHS_OF_A_PIECE", 4)
+    monkeypatch.setattr("lfds.data.streams.CHUNK_SIZE", 4)
     classifier().save("model")
     rows = [json.dumps({"labels": [99], "features": [[0.5]]}) for _ in range(12)]
     (tmp_path / "new.jsonl").write_text("\n".join(rows))

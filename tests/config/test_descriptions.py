@@ -38,10 +38,10 @@ class Derived(Base):
     name: Literal["a", "b"]
 
 
-class Explained(Base):
-    """A model whose field says what it needs."""
+class Titled(Base):
+    """A model with a title and a description in its field."""
 
-    width: int = Field(default=3, description="a number of channels")
+    width: int = Field(default=3, title="an odd number", description="Number of\nslots.")
 
 
 def test_descriptions_are_collected_from_all_bases():
@@ -58,8 +58,8 @@ def test_a_table_of_settings():
         "| `width` | int, >= 1 | `3` | Number of channels. |",
         '| `name` | `"a"`, `"b"` | required | Either `"a"` or `b`; not a\\|b. |',
     ]
-    last = options_table(Explained).splitlines()[-1]
-    assert last == "| `width` | a number of channels | `3` | Number of channels. |"
+    last = options_table(Titled).splitlines()[-1]
+    assert last == "| `width` | an odd number | `3` | Number of slots. |"
 
 
 @pytest.mark.parametrize("settings", [NetworkSettings, TrainingSettings, CompareSpec, Options])

@@ -86,7 +86,7 @@ def test_graphs_without_labels_are_neither_fitted_nor_scored():
     clf = lfds.LFDSClassifier(**FAST).fit(sets, [0, 1] * 4)
     reg = lfds.LFDSRegressor(**FAST).fit(sets, range(8))
     for method in (clf.fit, clf.score, clf.partial_fit, reg.fit, reg.score):
-        with pytest.raises(DataError, match=r"^y: the graphs carry no labels; pass y="):
+        with pytest.raises(DataError, match=r"^y: the graphs have no labels; pass y="):
             method(sets)
 
 

@@ -152,7 +152,7 @@ def test_another_seed_gives_another_validation_split():
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_a_progress_bar_on_standard_error(shown, capsys):
-    history = Progress(loss=[0.5], train=[0.5], watched=[0.75], watched_loss=[0.6])
+    history = Progress(loss=[0.5], train=[0.5], validation=[0.75], validation_loss=[0.6])
     with progress_bar(3, shown=shown) as after_epoch:
         after_epoch(SimpleNamespace(progress=history))
     out, err = capsys.readouterr()
@@ -161,7 +161,7 @@ def test_a_progress_bar_on_standard_error(shown, capsys):
 
 
 def test_a_progress_bar_without_validation_shows_training(capsys):
-    history = Progress(loss=[0.5], train=[0.75], watched=[0.75], watched_loss=[0.5])
+    history = Progress(loss=[0.5], train=[0.75], validation=[0.75], validation_loss=[0.5])
     with progress_bar(3, shown=True) as after_epoch:
         after_epoch(SimpleNamespace(progress=history))
     err = capsys.readouterr().err

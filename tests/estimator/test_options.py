@@ -15,7 +15,7 @@ from lfds.config.training import TrainingSettings
 from lfds.data.encodings import RWSE
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.estimator import options as options_module
-from lfds.estimator.options import Options, flag_of
+from lfds.estimator.options import OWN_SETTINGS, Options
 from tests.estimator.small import FAST, graphs, labels, networkx_graphs
 
 
@@ -50,7 +50,8 @@ def test_docstrings_describe_every_option(estimator):
     arguments = estimator.__doc__.split("Args:")[1].split("Attributes:")[0]
     for name in inspect.signature(estimator).parameters:
         assert f"\n    {name}: " in arguments
-    assert "Names: image, array, sequence, loop" in " ".join(arguments.split())
+        description = " ".join(Options.model_fields[name].description.split())
+        assert f"{name}: {description}" in " ".join(arguments.split())
 
 
 @pytest.mark.parametrize(
@@ -178,14 +179,14 @@ def test_options_override_other_defaults():
     [
         ("lop", None, "^structure: no structure is called 'lop'; did you mean 'loop'\\? choose"),
         ("max", None, "no structure is called 'max'"),
-        ([], None, "^structure: needs at least one name; choose from"),
+        ([], None, "^structure: needs a name; choose from image, array"),
         (["loop", "loop"], None, "^structure: names 'loop' twice; once is enough$"),
         ("loop", {"widht": 8}, "no option is called 'widht'; did you mean 'width'"),
         ("loop", {"width": 0}, "^width: .* greater than or equal to 1, not 0"),
         ("loop", {"width": "8"}, "^width: .* valid integer, not '8'"),
         ("loop", {"width": 8.0}, "^width: .* valid integer, not 8.0"),
-        ("loop", {"slots": 8}, "^options: 'slots' has an option of its own; use slots$"),
-        ("loop", {"pool": "max"}, "^options: 'pool' has an option of its own; use structure$"),
+        ("loop", {"slots": 8}, "^options: 'slots' has an option of its own; use slots=...$"),
+        ("loop", {"pool": "max"}, "^options: 'pool' has an option of its own; use structure=...$"),
         ("image", None, "slots of 'image' must be a square number, got 8"),
     ],
 )
@@ -215,19 +216,15 @@ def another_value(name):
     return field.default * 2 if field.annotation is int else field.default / 2 + 0.125
 
 
-OWN = {"pool": "structure", "slots": "slots", "reduction": "reduction"}
-
-
 @pytest.mark.parametrize("name", NetworkSettings.model_fields)
 def test_every_setting_of_the_network_is_an_option_without_being_named(name):
-    """By ``options={...}``, ``--option`` and in the spec of a comparison."""
-    if name in OWN:
-        assert OWN[name] in Options.model_fields
+    """By ``options={...}`` and in the spec of a comparison; ``--option`` is tested with ``fit``."""
+    if name in OWN_SETTINGS:
+        assert OWN_SETTINGS[name] in Options.model_fields
         return
     value = another_value(name)
     assert getattr(options(options={name: value}).network_settings(), name) == value
     assert getattr(CompareSpec(options={name: value}).network_for("loop"), name) == value
-    assert name in flag_of("options").choices
 
 
 def test_a_setting_that_is_added_to_the_network_is_an_option(monkeypatch):

@@ -73,9 +73,9 @@ def test_numbers_to_regress_are_not_classes():
 def test_graphs_without_targets_are_named_by_their_source():
     check_has_targets(FOUR)
     bare = graphs().from_arrays([1, 2], [[], []])
-    with pytest.raises(DataError, match=r"^y: the graphs carry no labels; pass y=$"):
+    with pytest.raises(DataError, match=r"^y: the graphs have no labels; pass y=$"):
         check_has_targets(bare)
-    with pytest.raises(DataError, match=r"^a.jsonl: the graphs carry no labels; add some$"):
+    with pytest.raises(DataError, match=r"^a.jsonl: the graphs have no labels; add some$"):
         check_has_targets(bare, "a.jsonl", "add some")
 
 

@@ -5,38 +5,15 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
+from lfds.cli.data import SOURCE_HELP
 from lfds.data.errors import DataError, reading
 
-if TYPE_CHECKING:
-    from lfds.data.graphset import GraphSet
-
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="Name of a dataset, a TU folder or archive, .jsonl, .csv with SMILES, a folder of "
-        "point clouds, or a saved GraphSet."
-    ),
-]
+Data = Annotated[str, typer.Argument(help=SOURCE_HELP)]
 Model = Annotated[Path, typer.Argument(help="Folder of a saved model.")]
-Root = Annotated[Path, typer.Option(help="Folder with datasets.")]
-Target = Annotated[str | None, typer.Option(help="Column of a .csv file to predict.")]
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Skip lines of a .csv file with invalid SMILES.")
-]
-
-
-def read_graphs(data: str, root: Path, target: str | None, skip_bad: bool) -> "GraphSet":
-    """Read all graphs of a dataset with their targets."""
-    from lfds.data.sources import open_source
-
-    for flag, given in (("--target", target is not None), ("--skip-bad", skip_bad)):
-        if given and not data.lower().endswith(".csv"):
-            raise DataError(f"is for .csv files, not {data}; leave it out", source=flag)
-    return open_source(data, root, target=target, bad="skip" if skip_bad else "stop")
 
 
 @contextmanager

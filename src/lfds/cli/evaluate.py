@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lfds.cli.arguments import Data, Model, Root, SkipBad, Target, print_warnings, read_graphs
+from lfds.cli.arguments import Data, Model, print_warnings
+from lfds.cli.data import Root, SkipBad, Target, open_data
 
 if TYPE_CHECKING:
     from lfds.estimator.metrics import Metrics
@@ -31,7 +32,7 @@ def evaluate(
 
     with print_warnings():
         estimator = load(model)
-        graphs = read_graphs(data, root, target, skip_bad)
+        graphs = open_data(data, root, target, skip_bad)
         check_has_targets(graphs, data, "lfds evaluate needs labelled graphs")
         metrics = metrics_of(estimator, graphs, data)
     decoder = estimator.decoder_

@@ -5,17 +5,8 @@ from typing import Annotated
 
 import typer
 
-from lfds.cli.arguments import (
-    Data,
-    Model,
-    Root,
-    SkipBad,
-    Target,
-    check_not_in_model,
-    check_output,
-    print_warnings,
-    read_graphs,
-)
+from lfds.cli.arguments import Data, Model, check_not_in_model, check_output, print_warnings
+from lfds.cli.data import Root, SkipBad, Target, open_data
 from lfds.explain.errors import ExplainError
 
 _GRAPHS = 50
@@ -54,7 +45,7 @@ def explain(
         check_not_in_model(figures, model)
     with print_warnings():
         estimator = load(model)
-        read = read_graphs(data, root, target, skip_bad)
+        read = open_data(data, root, target, skip_bad)
         made = atlas(estimator, read, show=pick if pick is not None else graphs or _GRAPHS)
     made.save(out)
     shown = len(made.numbers.graphs)

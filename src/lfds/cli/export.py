@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from lfds.cli.arguments import Model, Root, SkipBad, check_output, print_warnings
+from lfds.cli.arguments import Model, check_output, print_warnings
+from lfds.cli.data import Root, SkipBad
 
 
 def export(
@@ -29,12 +30,12 @@ def export(
     with print_warnings():
         estimator = load(model)
         # Before anything is written, and without targets, as predict reads them.
-        pieces = [] if check is None else list(stream_source(check, root, bad=bad))
+        chunks = [] if check is None else list(stream_source(check, root, bad=bad))
         export_onnx(estimator, onnx)
         typer.echo(f"saved as {onnx}")
         if check is not None:
-            differences = [check_onnx(estimator, onnx, piece.graphs) for piece in pieces]
-            count = sum(len(piece.graphs) for piece in pieces)
+            differences = [check_onnx(estimator, onnx, chunk.graphs) for chunk in chunks]
+            count = sum(len(chunk.graphs) for chunk in chunks)
             typer.echo(
                 f"onnxruntime differs by {max(differences, default=0):.1e} at most on {count:,} "
                 f"graphs of {check}"

@@ -1,83 +1,92 @@
 """The command ``lfds fit``; its options are those of the estimators."""
 
-import inspect
-import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.arguments import Data, Root, SkipBad, Target, print_warnings, read_graphs
-from lfds.cli.options import network_options
-from lfds.config.descriptions import descriptions
+from lfds.cli.arguments import Data, print_warnings
+from lfds.cli.data import Root, SkipBad, Target, open_data
+from lfds.cli.options import flag_of, network_options, options_from, with_flags
+from lfds.config.encoding import NAMES
+from lfds.config.errors import SpecError
+from lfds.config.network import NetworkSettings
+from lfds.config.registry import STRUCTURES
 from lfds.data.errors import DataError
-from lfds.estimator.options import Options, flag_of
+from lfds.estimator.options import OWN_SETTINGS, Options
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
     from lfds.estimator.classifier import LFDSClassifier
     from lfds.estimator.regressor import LFDSRegressor
 
-
-def with_estimator_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one flag for every option of :class:`Options` that has one."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    flags = [_parameter(name) for name in Options.model_fields if flag_of(name)]
-    command.__signature__ = signature.replace(parameters=[*own, *flags])  # type: ignore[attr-defined]
-    return command
-
-
-def spell_flag(option: str) -> str:
-    """Return how the command line spells an option of the estimators or of the network."""
-    if option not in Options.model_fields:
-        return f"--option {option}"
-    flag = flag_of(option)
-    return flag.name if flag and flag.name else f"--{option.replace('_', '-')}"
+# Options that are not on the command line, or in another form.
+_LEAVE_OUT = ("node_attributes", "node_label", "warm_start", "progress")
+_OTHERS = ("structure", "encoding", "options", "class_weight")
+_SETTINGS = [name for name in NetworkSettings.model_fields if name not in OWN_SETTINGS]
+FLAGS = {
+    **{name: f"--option {name}" for name in _SETTINGS},
+    **{name: flag_of(name) for name in Options.model_fields},
+    "options": "--option",
+    "class_weight": "--balanced",
+}
 
 
-def _parameter(option: str) -> inspect.Parameter:
-    """Return the parameter of a command for an option, with its help from the description."""
-    flag, default = flag_of(option), Options.model_fields[option].default
-    assert flag is not None
-    first = re.split(r"[.;:] ", descriptions(Options)[option])[0].rstrip(".").replace("`", "")
-    names = f": {', '.join(flag.choices)}" if flag.choices else ""
-    info = typer.Option(
-        spell_flag(option),
-        help=f"{flag.help or first}{names}.",
-        show_default=False if default is None else str(default),
-    )
-    is_switch = flag.type is bool
-    return inspect.Parameter(
-        option,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=False if is_switch else None,
-        annotation=Annotated[flag.type if is_switch else flag.type | None, info],
-    )
-
-
-@with_estimator_options
+@options_from(Options, leave_out=(*_LEAVE_OUT, *_OTHERS))
 def fit(
     data: Data,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the model to write.")],
     root: Root = Path("data"),
     target: Target = None,
     skip_bad: SkipBad = False,
-    **flags: Any,
+    structure: Annotated[
+        list[str] | None, typer.Option(help=f"Latent structures: {', '.join(STRUCTURES)}.")
+    ] = None,
+    encoding: Annotated[
+        list[str] | None, typer.Option(help=f"Node features: auto, {', '.join(NAMES)}.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Other settings of the network, as width=32: {', '.join(_SETTINGS)}."),
+    ] = None,
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Give all classes the same total weight.")
+    ] = False,
+    **given: Any,
 ) -> None:
     """Fit a classifier or regressor on labelled graphs and save it."""
-    options = options_of(flags)
-    checked = Options.of(options, spell_flag)
-    checked.network_settings(spell=spell_flag)
-    checked.training_settings(spell_flag)
+    for name, names in (("structure", structure), ("encoding", encoding)):
+        if names is not None:
+            given[name] = names[0] if len(names) == 1 else names
+    if option is not None:
+        given["options"] = network_options(option)
+    if balanced:
+        given["class_weight"] = "balanced"
+    try:
+        options = Options.of(given)
+        options.network_settings()
+        options.training_settings()
+        _fit(data, out, root, target, skip_bad, given)
+    except SpecError as error:
+        raise SpecError(with_flags(str(error), FLAGS)) from error
+
+
+def _fit(
+    data: str,
+    out: Path,
+    root: Path,
+    target: str | None,
+    skip_bad: bool,
+    options: Mapping[str, Any],
+) -> None:
     # torch and scikit-learn take seconds to import; a misspelt option does not wait for them.
     from lfds.estimator.persistence import check_replaceable
 
     check_replaceable(out)  # before training, which may take an hour
-    graphs = read_graphs(data, root, target, skip_bad)
-    estimator = _estimator_for(graphs, data, options)
+    graphs = open_data(data, root, target, skip_bad)
+    estimator = _estimator_for(graphs, data, balanced="class_weight" in options)
     estimator.set_params(**options, progress=sys.stderr.isatty())
     try:
         with print_warnings():
@@ -91,32 +100,15 @@ def fit(
     typer.echo(f"saved as {out}")
 
 
-def options_of(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that flags stand for; what is not given is left out."""
-    given = {
-        name: value[0] if isinstance(value, list) and len(value) == 1 else value
-        for name, value in flags.items()
-        if value is not None and value is not False
-    }
-    if "class_weight" in given:
-        given["class_weight"] = "balanced"
-    if "options" in given:
-        given["options"] = network_options(flags["options"])
-    return given
-
-
 def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> list[str]:
     """Return two lines about a fit: what it was fitted on, and how well."""
-    from lfds.estimator.classifier import LFDSClassifier
-
-    history = estimator.history_
+    history, decoder = estimator.history_, estimator.decoder_
     score = history.validation[history.best]
-    if isinstance(estimator, LFDSClassifier):
-        names = ", ".join(str(name) for name in estimator.classes_.tolist())
-        what = f"{len(estimator.classes_)} classes: {names}"
+    if decoder.kind == "classes":
+        what = f"{decoder.outputs} classes: {', '.join(map(str, decoder.names))}"
         metric = f"accuracy {100 * score:.1f} %"
     else:
-        what = f"{estimator.decoder_.outputs} target(s)"
+        what = f"{decoder.outputs} target(s)"
         # The score is minus the squared error of targets with variance one.
         metric = f"R2 {1 + score:.2f}"
     epoch = f"epoch {history.best + 1} of {history.epochs}"
@@ -128,7 +120,7 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
 
 
 def _estimator_for(
-    graphs: "GraphSet", data: str, options: Mapping[str, Any]
+    graphs: "GraphSet", data: str, *, balanced: bool
 ) -> "LFDSClassifier | LFDSRegressor":
     """Return a new classifier or regressor, whichever fits the targets of the graphs."""
     from lfds.estimator.classifier import LFDSClassifier
@@ -139,9 +131,9 @@ def _estimator_for(
     if graphs.classes:
         check_several_classes(class_labels(None, graphs), data)
         return LFDSClassifier()
-    if "class_weight" in options:
+    if balanced:
         raise DataError(
             f"needs classes, and the targets of {data} are numbers; leave it out",
-            source=spell_flag("class_weight"),
+            source="--balanced",
         )
     return LFDSRegressor()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.arguments import Data, Model, Root, SkipBad, check_output, print_warnings
+from lfds.cli.arguments import Data, Model, check_output, print_warnings
+from lfds.cli.data import Root, SkipBad
 
 if TYPE_CHECKING:
     from lfds.data.streams import Chunk
@@ -40,14 +41,14 @@ def predict(
         check_output(out, model, places_of(data, root))
     with print_warnings():
         estimator = load(model)
-        pieces = stream_source(data, root, bad="skip" if skip_bad else "stop")
-        count = write_predictions(estimator, pieces, out)
+        chunks = stream_source(data, root, bad="skip" if skip_bad else "stop")
+        count = write_predictions(estimator, chunks, out)
     if out is not None:
         typer.echo(f"predictions for {count:,} graphs in {out}", err=True)
 
 
 def write_predictions(
-    estimator: "LFDSClassifier | LFDSRegressor", pieces: "Iterable[Chunk]", out: Path | None
+    estimator: "LFDSClassifier | LFDSRegressor", chunks: "Iterable[Chunk]", out: Path | None
 ) -> int:
     """Write one row for each graph; return their number.
 
@@ -56,7 +57,7 @@ def write_predictions(
 
     Args:
         estimator: Fitted.
-        pieces: The graphs.
+        chunks: The graphs.
         out: A file that is written completely or not at all; ``None`` for standard output.
     """
     from lfds.data.atomic_io import atomic_text
@@ -64,14 +65,13 @@ def write_predictions(
     count, decoder = 0, estimator.decoder_
     with nullcontext(sys.stdout) if out is None else atomic_text(out) as file:
         table = csv.writer(file, lineterminator="\n")
-        for piece in pieces:
+        for chunk in chunks:
             if count == 0:
-                table.writerow([piece.unit, *_header(decoder)])
-            rows = _rows(decoder, estimator.outputs(piece.graphs))
-            table.writerows(
-                [position, *row] for position, row in zip(piece.positions, rows, strict=True)
-            )
-            count += len(piece.positions)
+                table.writerow([chunk.unit, *_header(decoder)])
+            rows = _rows(decoder, estimator.outputs(chunk.graphs))
+            pairs = zip(chunk.positions, rows, strict=True)
+            table.writerows([position, *row] for position, row in pairs)
+            count += len(chunk.positions)
     return count
 
 

@@ -1,4 +1,4 @@
-"""What settings mean, read from the docstrings of their models: for help texts and tables."""
+"""Tables of settings for the documentation, from the fields of their models."""
 
 import inspect
 import re
@@ -12,24 +12,23 @@ _BOUNDS = {Ge: ("ge", ">="), Gt: ("gt", ">"), Le: ("le", "<="), Lt: ("lt", "<")}
 
 
 def descriptions(settings: type[BaseModel]) -> dict[str, str]:
-    """Return the description of every setting: its own docstring, or ``Attributes:`` of the model.
+    """Return the description of every setting.
 
-    Raises:
-        KeyError: If the docstrings do not describe a setting.
+    It is that of the field, or the one under ``Attributes:`` in the docstring of the model or of
+    one of its bases; a KeyError names a setting that has neither.
     """
     found: dict[str, str] = {}
     for model in reversed(settings.__mro__):
         found |= _attributes(inspect.cleandoc(model.__doc__ or ""))
-    if settings.model_config.get("use_attribute_docstrings"):
-        own = settings.model_fields.items()
-        found |= {name: " ".join(f.description.split()) for name, f in own if f.description}
-    return {name: found[name] for name in settings.model_fields}
+    fields = settings.model_fields.items()
+    texts = {name: field.description or found[name] for name, field in fields}
+    return {name: " ".join(text.split()) for name, text in texts.items()}
 
 
 def options_table(settings: type[BaseModel]) -> str:
     """Return all settings as a Markdown table: name, values, default and meaning.
 
-    The values are the ``description`` of a field, or its type and bounds.
+    The values are the title of a field, or its type and bounds.
     """
     rows = [
         f"| `{name}` | {_values(settings.model_fields[name])} "
@@ -56,8 +55,8 @@ def _attributes(docstring: str) -> dict[str, str]:
 
 
 def _values(field: FieldInfo) -> str:
-    if field.description:
-        return field.description
+    if field.title:
+        return field.title
     if get_origin(field.annotation) is Literal:
         return ", ".join(f"`{value!r}`" for value in get_args(field.annotation)).replace("'", '"')
     bounds = [

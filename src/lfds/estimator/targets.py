@@ -86,7 +86,7 @@ def check_has_targets(graphs: GraphSet, source: str = "y", fix: str = "pass y=")
         fix: What to do about it, for the message.
     """
     if not graphs.has_targets:
-        raise DataError(f"the graphs carry no labels; {fix}", source=source)
+        raise DataError(f"the graphs have no labels; {fix}", source=source)
 
 
 def check_several_classes(labels: Labels, source: str = "y") -> None:

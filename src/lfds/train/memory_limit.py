@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from math import inf
 
 from lfds.config.errors import SpecError
+from lfds.config.registry import STRUCTURES
 from lfds.nn import GraphNetwork, NetworkSettings
 
 BYTES_PER_PARAMETER = 4 * 4
@@ -72,7 +73,7 @@ def min_parameters(settings: NetworkSettings) -> int:
     head = (pooled + settings.head_width) * settings.head_width
     anchors = {"mixture": 4, "generated": width}.get(settings.anchors, 1) * slots * width
     pool = {"diff": settings.clusters * width, "gmt": settings.seeds * width}.get(settings.pool, 0)
-    for name in settings.structures:
+    for name in STRUCTURES.keys() & set(settings.structures):  # controls may have fewer slots
         pool += anchors + settings.depth * width**2
         pool += settings.depth * slots * width if settings.readout == "max+weighted" else 0
         pool += slots**2 if name.startswith("learned-") else 0

@@ -56,6 +56,9 @@ STRUCTURES: Mapping[str, StructureEntry] = MappingProxyType(
         "image": StructureEntry(
             "lfds.nn.structures.image:Image", "a grid, 2-D convolution", square=True
         ),
+        "torus": StructureEntry(
+            "lfds.nn.structures.torus:Torus", "a grid that wraps around", square=True
+        ),
         "array": StructureEntry("lfds.nn.structures.array:Array", "a row, 1-D convolution"),
         "sequence": StructureEntry("lfds.nn.structures.graph:Sequence", "a path graph"),
         "loop": StructureEntry("lfds.nn.structures.graph:Loop", "a cycle graph"),

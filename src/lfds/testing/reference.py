@@ -6,6 +6,7 @@ adds one function, registered with :func:`reference_layer`.
 
 from collections import abc
 from functools import singledispatch
+from itertools import product
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +27,7 @@ from lfds.nn.structures.graph import LatentGraph, Loop, Sequence
 from lfds.nn.structures.image import Image, ImageLayer
 from lfds.nn.structures.learned import LearnedGraph
 from lfds.nn.structures.spectrum import LearnedSpectrum, SpectralLayer
+from lfds.nn.structures.torus import Torus
 from lfds.testing.invariants import collate, graphs_or_random, perturbed_copy, prefix
 
 
@@ -221,6 +223,20 @@ def _image(structure: Image, layer: ImageLayer, slots: Tensor) -> Tensor:
                     seen = (row + i - middle, column + j - middle)
                     if 0 <= seen[0] < structure.height and 0 <= seen[1] < structure.width:
                         result[row, column] += kernel[:, :, i, j] @ pixels[seen]
+    return _activated(result.flatten(0, 1), layer.activation.norm)
+
+
+@reference_layer.register
+def _torus(structure: Torus, layer: ImageLayer, slots: Tensor) -> Tensor:
+    kernel = layer.convolution.weight  # [out, in, row, column]
+    middle = kernel.shape[2] // 2
+    pixels = slots.view(structure.height, structure.width, -1)
+    assert layer.convolution.bias is not None
+    result = layer.convolution.bias.repeat(structure.height, structure.width, 1)
+    for row, column in product(range(structure.height), range(structure.width)):
+        for i, j in product(range(kernel.shape[2]), range(kernel.shape[3])):
+            seen = (row + i - middle) % structure.height, (column + j - middle) % structure.width
+            result[row, column] += kernel[:, :, i, j] @ pixels[seen]
     return _activated(result.flatten(0, 1), layer.activation.norm)
 
 

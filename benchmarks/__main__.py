@@ -1,4 +1,4 @@
-"""Time all contestants on all batches, and write the tables of both README files.
+"""Time all contestants on all batches, and write the tables of ``README.md`` here.
 
 ``make bench``, or ``python -m benchmarks [--only WORD]``; takes about twenty minutes.
 """
@@ -113,8 +113,6 @@ def write_tables(rows: dict[tuple[str, str], Row]) -> None:
         ]
     )
     write_between(HERE / "README.md", "pooling", text)
-    headline = ["Times longer than `LFDSPool loop`:", "", *speed_ups(rows)]
-    write_between(HERE.parent / "README.md", "speed", "\n".join(headline))
 
 
 def main() -> None:

@@ -112,7 +112,7 @@ def test_an_interruption_says_how_to_resume(compare, monkeypatch):
     ("arguments", "message"),
     [
         (["--pool", "lop"], "did you mean 'loop'"),
-        (["--data", "PROTEIN"], "did you mean PROTEINS"),
+        (["--data", "PROTEIN"], "did you mean 'PROTEINS'"),
         (["--data", "rings", "--pool", "max", "--folds", "7"], "use --folds 6 or fewer"),
         (["--data", "rings", "--folds", "0"], "--folds: Input should be greater"),
         (["--data", "rings", "--folds", "2", "--validation", "0.01"], "--validation 0.01 of the"),

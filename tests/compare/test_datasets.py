@@ -105,7 +105,7 @@ def test_a_class_without_graphs_is_ignored(tmp_path):
 
 
 def test_an_unknown_name_gets_the_closest_one(tmp_path):
-    with pytest.raises(DataError, match="did you mean ENZYMES"):
+    with pytest.raises(DataError, match="did you mean 'ENZYMES'"):
         load_datasets(make_spec({"data": ["ENZYME"]}), tmp_path)
 
 

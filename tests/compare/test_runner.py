@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from lfds.compare import CompareSpec, SpecError, compare, fold
+from lfds.compare import SpecError, compare, fold
 from lfds.compare.engines.local import Engine
 from lfds.compare.runner import SPEC
 from lfds.config.comparison import make_spec, read_options
@@ -134,12 +134,3 @@ def test_an_engine_may_run_networks_that_do_not_fit_here(tmp_path):
     spec = spec_for(tmp_path, options={"width": 10**7})
     result, _ = run(tmp_path, spec, engine=Elsewhere())
     assert [record.failure.reason for record in result.failed] == ["not here"] * 2
-
-
-def test_the_package_exports_its_names_lazily():
-    import lfds.compare as package
-
-    assert dir(package) == ["CompareSpec", "SpecError", "compare"]
-    assert package.CompareSpec is CompareSpec
-    with pytest.raises(AttributeError, match="it offers CompareSpec"):
-        _ = package.nothing

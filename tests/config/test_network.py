@@ -1,6 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
+from lfds.config.migrations import legacy_defaults
 from lfds.config.network import NetworkSettings, recorded_network
 
 
@@ -52,8 +53,10 @@ def test_recorded_settings_leave_out_what_was_in_effect_before():
     assert not {"node_norm", "pooled_layers"} & set(before)
     now = NetworkSettings(pool="loop").as_recorded()
     assert (now["node_norm"], now["pooled_layers"]) == (True, "all")
-    assert recorded_network(before) == {**before, "node_norm": False, "pooled_layers": "last"}
-    assert recorded_network(now) == now
+    in_effect = legacy_defaults(NetworkSettings)
+    assert (in_effect["node_norm"], in_effect["pooled_layers"]) == (False, "last")
+    assert recorded_network(before) == {**in_effect, **before}
+    assert recorded_network(now) == {**in_effect, **now}
 
 
 def test_records_of_a_baseline_do_not_depend_on_settings_of_slots():

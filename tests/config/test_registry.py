@@ -7,6 +7,7 @@ import pytest
 import lfds.config
 from lfds.config.registry import (
     BASELINES,
+    CONTROLS,
     ENCODINGS,
     LFDS,
     POOLINGS,
@@ -21,7 +22,7 @@ from lfds.config.registry import (
 
 @pytest.mark.parametrize(
     "entry",
-    [*STRUCTURES.values(), *BASELINES.values(), *ENCODINGS.values(), LFDS, TGP],
+    [*STRUCTURES.values(), *CONTROLS.values(), *BASELINES.values(), *ENCODINGS.values(), LFDS, TGP],
     ids=lambda entry: entry.class_name,
 )
 def test_every_entry_loads_its_class(entry):
@@ -30,9 +31,9 @@ def test_every_entry_loads_its_class(entry):
 
 
 def test_names_are_unique_and_fixed():
-    assert {*STRUCTURES, *BASELINES} == set(POOLINGS)
-    assert len(POOLINGS) == len(STRUCTURES) + len(BASELINES)
-    for registry in (STRUCTURES, BASELINES, POOLINGS, ENCODINGS):
+    assert {*STRUCTURES, *CONTROLS, *BASELINES} == set(POOLINGS)
+    assert len(POOLINGS) == len(STRUCTURES) + len(CONTROLS) + len(BASELINES)
+    for registry in (STRUCTURES, CONTROLS, BASELINES, POOLINGS, ENCODINGS):
         with pytest.raises(TypeError):
             registry["new"] = LFDS
 
@@ -43,8 +44,9 @@ def test_encodings_are_registered_under_their_kind():
     }
 
 
-def test_only_the_image_needs_a_square_number_of_slots():
-    assert [name for name, entry in STRUCTURES.items() if entry.square] == ["image"]
+def test_an_image_needs_a_square_number_of_slots_and_a_loop_does_not():
+    assert STRUCTURES["image"].square
+    assert not STRUCTURES["loop"].square
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Graphs that are easily told apart, and a network that is fitted in no time."""
+"""Small graphs of two classes, and estimators that are fitted on them in a moment."""
 
 from functools import cache
 
@@ -11,8 +11,8 @@ FAST = {"slots": 4, "epochs": 2, "batch_size": 8, "options": {"width": 8, "head_
 NAMES = ("path", "ring")
 
 
-def drawn(count=24):
-    """Rings and paths in turn, with a kind and a weight for every node."""
+def networkx_graphs(count=24):
+    """Paths and rings in turn; every node has a category and a number."""
     rng = np.random.default_rng(0)
     graphs = []
     for number in range(count):
@@ -25,28 +25,30 @@ def drawn(count=24):
     return graphs
 
 
-def names(count=24):
+def labels(count=24):
     return [NAMES[number % 2] for number in range(count)]
 
 
 @cache
 def graphs(count=24):
     return lfds.GraphSet.from_networkx(
-        drawn(count), names(count), attributes=["weight"], label="kind", name="drawn"
+        networkx_graphs(count), labels(count), attributes=["weight"], label="kind", name="drawn"
     )
 
 
 @cache
-def amounts(count=24):
+def values(count=24):
+    """Regression targets: the sizes of the graphs, scaled."""
     return graphs(count).sizes.numpy() * 1.5
 
 
 @cache
 def classifier():
-    """A fitted one; do not fit it again."""
+    """A fitted classifier; do not fit it again."""
     return lfds.LFDSClassifier(**FAST, seed=1).fit(graphs())
 
 
 @cache
 def regressor():
-    return lfds.LFDSRegressor(**FAST).fit(graphs(), amounts())
+    """A fitted regressor; do not fit it again."""
+    return lfds.LFDSRegressor(**FAST).fit(graphs(), values())

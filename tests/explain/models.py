@@ -25,14 +25,14 @@ def fitted(structure: str = "loop", slots: int = 9, classes: str = "plain") -> l
 
 
 def labels(classes: str = "plain") -> np.ndarray:
-    """The class of each cloud; ``odd`` ones would break out of any page that let them."""
+    """The class of each cloud; the names of ``odd`` classes contain HTML and a formula."""
     names = np.array(clouds().classes)[clouds().y.numpy()]
     odd = " </script><script>alert(1)</script> $x_1"
     return np.char.add(names, odd) if classes == "odd" else names
 
 
-def strings() -> lfds.GraphSet:
-    """Paths of 1 to 6 nodes without coordinates, and a graph without nodes; no classes known."""
+def paths() -> lfds.GraphSet:
+    """Paths of 1 to 6 nodes and a graph without nodes; no coordinates, no labels."""
     sizes = [1, 2, 3, 4, 5, 6, 0]
     starts = np.cumsum([0, *sizes[:-1]])
     pairs = [
@@ -44,7 +44,7 @@ def strings() -> lfds.GraphSet:
     return lfds.GraphSet.from_arrays(sizes, np.concatenate([edges, edges[::-1]], axis=1))
 
 
-def nodes_as_pooled(network, batch):
-    """What the poolings of a network are handed: a mix of all layers of its base."""
+def pool_inputs(network, batch):
+    """The nodes that the pools of a network receive: all layers of its base, concatenated."""
     edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
-    return network.pool.mix(network.base(batch.x, edges)[0])
+    return network.base(batch.x, edges)[0]

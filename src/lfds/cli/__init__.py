@@ -1,4 +1,4 @@
-"""The command ``lfds``: one module for each command, and how errors reach people."""
+"""The command ``lfds``: one module for each command."""
 
 from lfds.cli.app import main
 

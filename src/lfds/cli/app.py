@@ -1,4 +1,4 @@
-"""The command ``lfds``: what it offers, and how errors reach people."""
+"""The command ``lfds``: its commands, and how errors are printed."""
 
 import sys
 from typing import Annotated
@@ -8,9 +8,12 @@ import typer
 from lfds import __version__
 from lfds.cli.compare import compare
 from lfds.cli.data import app as data_app
-from lfds.cli.estimator import evaluate, export, fit, predict
+from lfds.cli.evaluate import evaluate
 from lfds.cli.explain import explain
+from lfds.cli.export import export
+from lfds.cli.fit import fit
 from lfds.cli.options import ManyValues
+from lfds.cli.predict import predict
 from lfds.cli.report import report
 from lfds.config.errors import SpecError
 from lfds.data.errors import DataError
@@ -34,8 +37,8 @@ app.command("explain", cls=ManyValues)(explain)
 app.command("report")(report)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"lfds {__version__}")
         raise typer.Exit
 
@@ -50,7 +53,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command; what a user can cause is one line on stderr and exit code 2."""
+    """Run the command; an error of the user is one line on stderr and exit code 2."""
     try:
         app()
     except (DataError, DivergedError, ExplainError, ResultsError, SpecError) as error:

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from lfds.cli.estimator import Data, Model, Root, SkipBad, Target
+from lfds.cli.arguments import (
+    Data,
+    Model,
+    Root,
+    SkipBad,
+    Target,
+    check_not_in_model,
+    check_output,
+    print_warnings,
+    read_graphs,
+)
 from lfds.explain.errors import ExplainError
 
 _GRAPHS = 50
@@ -14,13 +24,15 @@ _GRAPHS = 50
 def explain(
     model: Model,
     data: Data,
-    out: Annotated[Path, typer.Option("-o", "--out", help="HTML file to be written.")] = Path(
+    out: Annotated[Path, typer.Option("-o", "--out", help="HTML file to write.")] = Path(
         "atlas.html"
     ),
     graphs: Annotated[
-        int | None, typer.Option(help=f"How many graphs to show, {_GRAPHS} if not told.")
+        int | None, typer.Option(help="Number of graphs to show.", show_default=str(_GRAPHS))
     ] = None,
-    pick: Annotated[list[int] | None, typer.Option(help="Which graphs to show, from 0.")] = None,
+    pick: Annotated[
+        list[int] | None, typer.Option(help="Which graphs to show, numbered from 0.")
+    ] = None,
     figures: Annotated[
         Path | None, typer.Option(help="Folder for the figures as PNG and SVG.")
     ] = None,
@@ -28,31 +40,25 @@ def explain(
     target: Target = None,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Draw where the nodes of graphs land on the structure of a model: one HTML page."""
+    """Show on which slots the nodes of graphs land: an atlas of a model as one HTML page."""
     if graphs is not None and pick is not None:
-        raise ExplainError("--graphs says how many and --pick which; give one of them")
-    from lfds.data.sources import open_source, places_of
-    from lfds.estimator.console import warnings_told
-    from lfds.estimator.loading import load
-    from lfds.estimator.outputs import check_not_in_model, check_output
+        raise ExplainError("--graphs and --pick exclude each other; leave one out")
+    if graphs is not None and graphs < 1:
+        raise ExplainError(f"--graphs: needs at least 1, not {graphs}")
+    from lfds.data.sources import places_of
+    from lfds.estimator.persistence import load
     from lfds.explain.atlas import atlas
 
     check_output(out, model, places_of(data, root))
     if figures is not None:
         check_not_in_model(figures, model)
-    with warnings_told():
+    with print_warnings():
         estimator = load(model)
-        known = open_source(data, root, target=target, bad="skip" if skip_bad else "stop")
-        made = atlas(estimator, known, show=_wish(graphs, pick))
+        read = read_graphs(data, root, target, skip_bad)
+        made = atlas(estimator, read, show=pick if pick is not None else graphs or _GRAPHS)
     made.save(out)
     shown = len(made.numbers.graphs)
-    typer.echo(f"{shown:,} of {len(known):,} graphs in {out} ({out.stat().st_size / 1e6:.1f} MB)")
+    typer.echo(f"{shown:,} of {len(read):,} graphs in {out} ({out.stat().st_size / 1e6:.1f} MB)")
     if figures is not None:
         files = made.save_figures(figures)
         typer.echo(f"{len(files):,} figures in {figures}")
-
-
-def _wish(graphs: int | None, pick: list[int] | None) -> int | list[int]:
-    if pick is not None:
-        return pick
-    return _GRAPHS if graphs is None else graphs

@@ -12,6 +12,7 @@ So a new option rewrites no stored file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -27,21 +28,29 @@ belongs to :class:`lfds.LFDSPool` (``input_map``); before it belonged to the poo
 VERSION_KEY = "schema_version"
 
 
+@dataclass(frozen=True)
 class Added:
-    """Says of a setting since when it exists, and what was in effect before.
+    """Says of a setting since when it exists or has its default, and what was in effect before.
 
     Attributes:
         before: The value in effect before the setting was added, or its earlier default.
         since: The first schema version whose specs have the setting with today's default.
+        recorded: Whether records named the setting before; then they always name it.
     """
 
-    def __init__(self, before: Any, since: int) -> None:
-        self.before, self.since = before, since
+    before: Any
+    since: int
+    recorded: bool
 
 
 def added(*, before: Any, since: int) -> Added:
-    """Return the mark of a later setting, to stand in its annotation."""
-    return Added(before, since)
+    """Return the mark of a setting that was added later, to stand in its annotation."""
+    return Added(before, since, recorded=False)
+
+
+def changed(*, before: Any, since: int) -> Added:
+    """Return the mark of a setting whose default was changed."""
+    return Added(before, since, recorded=True)
 
 
 def added_fields(settings: type[BaseModel]) -> Iterator[tuple[str, Added]]:
@@ -61,7 +70,7 @@ def fill_legacy_defaults(settings: type[BaseModel], stored: Mapping[str, Any]) -
 
 def legacy_defaults(settings: type[BaseModel]) -> dict[str, Any]:
     """Return what was in effect before each later setting could be chosen."""
-    return {name: mark.before for name, mark in added_fields(settings)}
+    return {name: mark.before for name, mark in added_fields(settings) if not mark.recorded}
 
 
 def without_legacy_defaults(settings: type[BaseModel], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,7 +103,11 @@ def migrate_spec(
     version = spec.pop(VERSION_KEY, 1)
     check_version(version)
     options = spec.get("options") or {}
-    later = {name: mark.before for name, mark in added_fields(network) if mark.since > version}
+    later = {
+        name: mark.before
+        for name, mark in added_fields(network)
+        if mark.since > version and mark.before != network.model_fields[name].default
+    }
     if later and isinstance(options, Mapping) and spec.get("network", "default") == "default":
         spec["options"] = {**later, **options}
     for name, mark in added_fields(training):

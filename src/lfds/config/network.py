@@ -7,8 +7,21 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from lfds.config.messages import did_you_mean
-from lfds.config.migrations import added, fill_legacy_defaults, without_legacy_defaults
-from lfds.config.registry import POOLINGS, STRUCTURES, TGP_PREFIX, Entry, structures_in
+from lfds.config.migrations import (
+    added,
+    added_fields,
+    fill_legacy_defaults,
+    without_legacy_defaults,
+)
+from lfds.config.registry import (
+    POOLINGS,
+    STRUCTURES,
+    TGP_PREFIX,
+    Entry,
+    is_latent,
+    reads_all,
+    structures_in,
+)
 
 Count = Annotated[int, Field(ge=1)]
 Probability = Annotated[float, Field(ge=0, lt=1)]
@@ -20,6 +33,7 @@ class LayerSettings(BaseModel):
 
     Attributes:
         anchors: Where the anchors of the slots come from.
+        smoothness: How slowly ``smooth`` anchors vary along the structure; 0 is not at all.
         reduction: How a slot combines what it receives.
         depth: Number of latent layers.
         slot_dropout: Probability that a slot is dropped in training.
@@ -31,7 +45,8 @@ class LayerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    anchors: Literal["fixed", "generated", "mixture"] = "fixed"
+    anchors: Literal["fixed", "smooth", "generated", "mixture"] = "fixed"
+    smoothness: Annotated[Weight, added(before=1.0, since=2)] = 1.0
     reduction: Literal["sum", "mean", "mass"] = "mean"
     slot_dropout: Probability = 0.0
     blend: bool = False
@@ -81,8 +96,10 @@ class NetworkSettings(LayerSettings):
         head_dropout: Dropout in the head.
         head_norm: Whether the head has batch normalization.
         slots: Number of slots of a latent structure; a square number for ``image``.
+        vector_norm: Whether the vector of every graph is normalized over the batch before the head.
         pooled_layers: Which layers of the base are distributed over the slots: the ``last``, or
             ``all``, mapped to the slots' width by a learned linear map.
+        baseline_layers: The same for baselines that read one layer, as ``diff`` and ``topk`` do.
         normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
         orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
         clusters: Number of clusters of ``diff``, and of poolers of ``tgp`` that take one.
@@ -103,7 +120,9 @@ class NetworkSettings(LayerSettings):
     head_dropout: Probability = 0.5
     head_norm: bool = True
     slots: Annotated[int, Field(ge=2)] = DEFAULT_SLOTS
+    vector_norm: Annotated[bool, added(before=False, since=2)] = False
     pooled_layers: Annotated[Literal["last", "all"], added(before="last", since=1)] = "all"
+    baseline_layers: Annotated[Literal["last", "all"], added(before="last", since=2)] = "last"
     normalized_adjacency: bool = True
     orthonormality: Weight = 1.0
     clusters: Annotated[int, Field(ge=2)] = 64
@@ -127,6 +146,7 @@ class NetworkSettings(LayerSettings):
             "pool": pool,
             "head_width": 256,
             "slots": PAPER_SLOTS,
+            "vector_norm": False,
             "pooled_layers": "last",
             "normalized_adjacency": False,
         }
@@ -138,10 +158,7 @@ class NetworkSettings(LayerSettings):
         What has no effect on a baseline is named as before it could be chosen.
         """
         named = self.model_dump(mode="json")
-        if not self.structures:
-            named = {**fill_legacy_defaults(NetworkSettings, {}), "readout": "max"} | {
-                name: value for name, value in named.items() if name not in IDLE_IN_BASELINES
-            }
+        named.update((name, before) for name, before in idle_settings(self.pool).items())
         return without_legacy_defaults(NetworkSettings, named)
 
     @property
@@ -171,11 +188,17 @@ class NetworkSettings(LayerSettings):
         return self
 
 
-IDLE_IN_BASELINES = (
-    "readout",
-    *(name for name in fill_legacy_defaults(NetworkSettings, {})),
-)
-"""Settings without effect on baselines, and named by their records as before there was a choice."""
+def idle_settings(pool: str) -> dict[str, Any]:
+    """Return later settings without effect on a pooling, as its records named them before.
+
+    >>> idle_settings("loop")
+    {'baseline_layers': 'last'}
+    """
+    if is_latent(pool):
+        return {"baseline_layers": "last"}
+    layer = {name: mark.before for name, mark in added_fields(LayerSettings)}
+    idle = {**layer, "readout": "max", "pooled_layers": "last"}
+    return {**idle, "baseline_layers": "last"} if reads_all(pool) else idle
 
 
 def recorded_network(stored: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -186,7 +209,7 @@ def recorded_network(stored: Mapping[str, Any]) -> Mapping[str, Any]:
 def check_slots(structure: str, slots: int) -> None:
     """A structure that is a square needs a square number of slots."""
     side = isqrt(slots)
-    if STRUCTURES[structure].square and side**2 != slots:
+    if structure in STRUCTURES and STRUCTURES[structure].square and side**2 != slots:
         raise ValueError(
             f"slots of {structure!r} must be a square number, got {slots}; "
             f"use {max(side, 2) ** 2} or {(side + 1) ** 2}"

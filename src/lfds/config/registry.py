@@ -69,21 +69,64 @@ STRUCTURES: Mapping[str, StructureEntry] = MappingProxyType(
 )
 """The latent structures."""
 
-BASELINES: Mapping[str, Entry] = MappingProxyType(
+
+CONTROLS: Mapping[str, StructureEntry] = MappingProxyType(
     {
-        "max": Entry("lfds.nn.baselines.flat:MaxPool", "maximum over the nodes"),
-        "mean": Entry("lfds.nn.baselines.flat:MeanPool", "mean over the nodes"),
-        "sum": Entry("lfds.nn.baselines.flat:SumPool", "sum over the nodes"),
-        "max+mean": Entry("lfds.nn.baselines.flat:MaxMeanPool", "maximum and mean side by side"),
-        "attention": Entry("lfds.nn.baselines.flat:AttentionPool", "gated attention"),
-        "sort": Entry("lfds.nn.baselines.sort:SortPool", "SortPool (DGCNN)"),
-        "diff": Entry("lfds.nn.baselines.diff:DiffPool", "DiffPool"),
-        "topk": Entry("lfds.nn.baselines.rank:RankPool", "Top-K pooling"),
-        "sag": Entry("lfds.nn.baselines.rank:RankPool", "self-attention graph pooling"),
-        "set-transformer": Entry(
+        "isolated": StructureEntry(
+            "lfds.nn.structures.controls:Isolated", "slots that do not exchange anything"
+        ),
+        "one-slot": StructureEntry("lfds.nn.structures.controls:OneSlot", "a single slot"),
+        "complete": StructureEntry(
+            "lfds.nn.structures.controls:Complete", "slots that all exchange with all"
+        ),
+        "random": StructureEntry(
+            "lfds.nn.structures.controls:RandomGraph", "a random graph with as many edges as a loop"
+        ),
+        "attention-slots": StructureEntry(
+            "lfds.nn.structures.controls:Attention", "self-attention among the slots"
+        ),
+    }
+)
+"""Structures for ablations: the method without its structure."""
+
+
+@dataclass(frozen=True)
+class BaselineEntry(Entry):
+    """A pooling that latent structures are compared with.
+
+    Attributes:
+        reads_all: Whether it reads all layers of the base side by side; otherwise it reads one, the
+            last of them or a map of all.
+    """
+
+    reads_all: bool = False
+
+
+BASELINES: Mapping[str, BaselineEntry] = MappingProxyType(
+    {
+        "max": BaselineEntry("lfds.nn.baselines.flat:MaxPool", "maximum over the nodes", True),
+        "mean": BaselineEntry("lfds.nn.baselines.flat:MeanPool", "mean over the nodes", True),
+        "sum": BaselineEntry("lfds.nn.baselines.flat:SumPool", "sum over the nodes", True),
+        "max+mean": BaselineEntry(
+            "lfds.nn.baselines.flat:MaxMeanPool", "maximum and mean side by side", True
+        ),
+        "stats": BaselineEntry(
+            "lfds.nn.baselines.flat:StatsPool",
+            "maximum, mean, standard deviation and logarithm of the size",
+            True,
+        ),
+        "max-mlp": BaselineEntry(
+            "lfds.nn.baselines.flat:MaxPerceptronPool", "maximum, and a perceptron after it", True
+        ),
+        "attention": BaselineEntry("lfds.nn.baselines.flat:AttentionPool", "gated attention", True),
+        "sort": BaselineEntry("lfds.nn.baselines.sort:SortPool", "SortPool (DGCNN)", True),
+        "diff": BaselineEntry("lfds.nn.baselines.diff:DiffPool", "DiffPool"),
+        "topk": BaselineEntry("lfds.nn.baselines.rank:RankPool", "Top-K pooling"),
+        "sag": BaselineEntry("lfds.nn.baselines.rank:RankPool", "self-attention graph pooling"),
+        "set-transformer": BaselineEntry(
             "lfds.nn.baselines.transformers:TransformerPool", "Set Transformer"
         ),
-        "gmt": Entry(
+        "gmt": BaselineEntry(
             "lfds.nn.baselines.transformers:TransformerPool", "Graph Multiset Transformer"
         ),
     }
@@ -97,7 +140,7 @@ TGP = Entry("lfds.nn.baselines.coarse:CoarsePool", "poolers of torch-geometric-p
 
 LFDS = Entry("lfds.nn.models.lfds_pooling:LFDSPooling", "one latent structure or several")
 
-POOLINGS: Mapping[str, Entry] = MappingProxyType({**BASELINES, **STRUCTURES})
+POOLINGS: Mapping[str, Entry] = MappingProxyType({**BASELINES, **STRUCTURES, **CONTROLS})
 """All poolings of a comparison."""
 
 ENCODINGS: Mapping[str, Entry] = MappingProxyType(
@@ -188,12 +231,17 @@ def structures_in(pool: str) -> tuple[str, ...]:
     (('loop', 'image'), ())
     """
     parts = tuple(pool.split("+"))
-    return parts if all(part in STRUCTURES for part in parts) else ()
+    return parts if all(part in STRUCTURES or part in CONTROLS for part in parts) else ()
 
 
 def is_latent(pool: str) -> bool:
     """Whether a pooling uses a latent structure, or several side by side."""
     return bool(structures_in(pool))
+
+
+def reads_all(pool: str) -> bool:
+    """Whether a pooling reads all layers of the base side by side, and needs no map of them."""
+    return pool in BASELINES and BASELINES[pool].reads_all
 
 
 def entry_of(pool: str) -> Entry:

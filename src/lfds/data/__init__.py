@@ -1,4 +1,4 @@
-"""Graphs, point clouds and molecules in, one flat GraphSet out."""
+"""Graphs, point clouds and molecules, read into a GraphSet of flat tensors."""
 
 import importlib
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    # torch takes a second to import; listing what there is does not wait for it.
+    # Imported on use: torch takes a second to import.
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(

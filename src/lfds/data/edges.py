@@ -84,11 +84,12 @@ def edge_index_from_rows(ptr: Ints, edge_ptr: Ints, edge_dst: NDArray[np.integer
     return np.stack([edge_dst + _first_nodes(ptr)[receivers], receivers])
 
 
-def undirected(edge_index: Ints, num_nodes: int) -> Ints:
+def undirected(senders: Ints, receivers: Ints, num_nodes: int) -> tuple[Ints, Ints]:
     """Return both directions of every edge, sorted, without repeated edges and self loops."""
-    senders, receivers = edge_index[:, edge_index[0] != edge_index[1]]
+    different = senders != receivers
+    senders, receivers = senders[different], receivers[different]
     keys = np.concatenate([senders * num_nodes + receivers, receivers * num_nodes + senders])
-    return np.stack(np.divmod(np.unique(keys), max(num_nodes, 1)))
+    return np.divmod(np.unique(keys), max(num_nodes, 1))
 
 
 def adjacency(edge_ptr: Ints, edge_dst: NDArray[np.integer]) -> csr_array:
@@ -101,9 +102,8 @@ def adjacency(edge_ptr: Ints, edge_dst: NDArray[np.integer]) -> csr_array:
     [[0.0, 1.0], [1.0, 0.0]]
     """
     count = len(edge_ptr) - 1
-    rows, columns = undirected(
-        edge_index_from_rows(np.array([0, count]), edge_ptr, edge_dst), count
-    )
+    receivers = np.repeat(np.arange(count), np.diff(edge_ptr))
+    rows, columns = undirected(edge_dst.astype(np.int64), receivers, count)
     ptr = np.zeros(count + 1, dtype=np.int32)
     np.cumsum(np.bincount(rows, minlength=count), out=ptr[1:])
     return csr_array((np.ones(len(rows)), columns.astype(np.int32), ptr), shape=(count, count))

@@ -1,12 +1,12 @@
-"""Fit, predict, save and load: classifiers and regressors of graphs in scikit-learn's ways."""
+"""Classifiers and regressors of graphs with the interface of scikit-learn."""
 
 import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lfds.estimator.classifier import LFDSClassifier
-    from lfds.estimator.compatibility import UnseenLabelsWarning
-    from lfds.estimator.loading import load
+    from lfds.estimator.input_conversion import UnseenLabelsWarning
+    from lfds.estimator.persistence import load
     from lfds.estimator.regressor import LFDSRegressor
     from lfds.estimator.targets import ManyClassesWarning
 
@@ -16,13 +16,13 @@ _HOMES = {
     "LFDSClassifier": "lfds.estimator.classifier",
     "LFDSRegressor": "lfds.estimator.regressor",
     "ManyClassesWarning": "lfds.estimator.targets",
-    "UnseenLabelsWarning": "lfds.estimator.compatibility",
-    "load": "lfds.estimator.loading",
+    "UnseenLabelsWarning": "lfds.estimator.input_conversion",
+    "load": "lfds.estimator.persistence",
 }
 
 
 def __getattr__(name: str) -> object:
-    # torch and scikit-learn take seconds to import; whoever asks for help does not wait for them.
+    # torch and scikit-learn take seconds to import; help texts do not wait for them.
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(

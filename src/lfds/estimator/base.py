@@ -1,10 +1,10 @@
-"""What classifier and regressor share: their options, reading graphs, fitting, saving."""
+"""What classifier and regressor have in common: reading graphs, fitting, predicting, saving."""
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar, cast
 
 import numpy as np
 import torch
@@ -13,134 +13,115 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from lfds.config.comparison import CompareSpec
+from lfds.config.encoding import EncodingSettings, encoding_from
 from lfds.config.training import TrainingSettings
-from lfds.data.encodings.encoder import Encoder
+from lfds.data.encodings.encoder import Encoder, automatic_encoding
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.estimator.compatibility import UnseenLabelsWarning, check_widths, unseen_labels
-from lfds.estimator.input_conversion import Graphs, as_graphs
-from lfds.estimator.learning import (
-    Learned,
-    Plan,
-    Start,
-    fresh_network,
-    learn,
-    learn_more,
-    with_targets,
+from lfds.estimator.fitting import (
+    FitPlan,
+    FitResult,
+    WarmStart,
+    fit_network,
+    new_network,
+    partial_fit_network,
 )
-from lfds.estimator.model_card import DataMark, ModelCard, library_versions
-from lfds.estimator.model_folder import SavedModel, digests, files_of, save_model
+from lfds.estimator.input_conversion import Graphs, as_graphs, check_features
+from lfds.estimator.model_card import ModelCard, TrainingData
 from lfds.estimator.options import Options
-from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
+from lfds.estimator.output_decoding import Decoder
+from lfds.estimator.persistence import SavedModel, save_model
 from lfds.estimator.predictor import predict
-from lfds.estimator.settings import (
-    Encoding,
-    encoding_settings,
-    network_settings,
-    training_settings,
-)
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.train.loop import Progress
 from lfds.train.memory_limit import check_memory
 from lfds.train.objective import Objective
 
-TRAINING = TrainingSettings()
-NETWORK = NetworkSettings(pool="loop")
-VALIDATION = CompareSpec().validation
-# Half of all epochs: the rate falls towards the end, and the last gains come late.
-PATIENCE = TRAINING.epochs // 2
+DEFAULTS = Options()
+Encoding = str | Sequence[str] | EncodingSettings
+_Decoder = TypeVar("_Decoder", bound=Decoder)
 
 
-class GraphEstimator(BaseEstimator, ABC):
-    """A network with a latent structure, fitted and used in scikit-learn's ways."""
+class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
+    """A network with a latent structure as a scikit-learn estimator."""
 
     network_: GraphNetwork
     encoder_: Encoder
-    meaning_: ClassMeaning | AmountMeaning
+    decoder_: _Decoder
     history_: Progress
-    training_data_: DataMark
+    training_data_: TrainingData
     _fits: int
     _optimizer: torch.optim.Optimizer | None
 
+    # scikit-learn reads the options from this signature; everything else about them is in Options.
     def __init__(
         self,
-        structure: str | Sequence[str] = NETWORK.pool,
+        structure: str | Sequence[str] = DEFAULTS.structure,
         *,
-        slots: int = NETWORK.slots,
-        reduction: str = NETWORK.reduction,
-        encoding: Encoding = "auto",
-        epochs: int = TRAINING.epochs,
-        batch_size: int = TRAINING.batch_size,
-        learning_rate: float = TRAINING.learning_rate,
-        validation: float = VALIDATION,
-        patience: int | None = PATIENCE,
-        options: Mapping[str, Any] | None = None,
+        slots: int = DEFAULTS.slots,
+        reduction: str = DEFAULTS.reduction,
+        encoding: Encoding = DEFAULTS.encoding,
+        epochs: int = DEFAULTS.epochs,
+        batch_size: int = DEFAULTS.batch_size,
+        learning_rate: float = DEFAULTS.learning_rate,
+        validation: float = DEFAULTS.validation,
+        patience: int | None = DEFAULTS.patience,
+        options: Mapping[str, Any] | None = DEFAULTS.options,
         node_attributes: Sequence[str] = (),
-        node_label: str | None = None,
-        seed: int = 0,
-        warm_start: bool = False,
-        workers: int = 1,
-        progress: bool = False,
+        node_label: str | None = DEFAULTS.node_label,
+        seed: int = DEFAULTS.seed,
+        warm_start: bool = DEFAULTS.warm_start,
+        workers: int = DEFAULTS.workers,
+        progress: bool = DEFAULTS.progress,
     ) -> None:
-        self.structure = structure
-        self.slots = slots
-        self.reduction = reduction
-        self.encoding = encoding
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.validation = validation
-        self.patience = patience
-        self.options = options
-        self.node_attributes = node_attributes
-        self.node_label = node_label
-        self.seed = seed
-        self.warm_start = warm_start
-        self.workers = workers
-        self.progress = progress
+        self._store(locals())
+
+    def _store(self, arguments: Mapping[str, Any]) -> None:
+        """Store the arguments of the constructor unchanged; ``fit`` validates them."""
+        self.__dict__.update({name: one for name, one in arguments.items() if name != "self"})
 
     def fit(self, graphs: Graphs, y: Any = None) -> Self:
-        """Learn from graphs.
+        """Fit the network on graphs.
 
         Args:
-            graphs: A ``GraphSet``, or a list of PyG's ``Data``, of NetworkX graphs or of arrays
-                ``[n, d]``.
-            y: One target per graph; left out, those that the graphs carry.
+            graphs: A ``GraphSet``, or a list of PyG's ``Data``, of NetworkX graphs, of SMILES, or
+                of arrays ``[n, d]``.
+            y: One target per graph; by default those that the graphs carry.
         """
-        known = self._read(graphs, targets=y is None)
-        start = self._start() if self.warm_start and hasattr(self, "network_") else None
-        targets, meaning, objective = self._goal(known, y, None if start is None else self.meaning_)
-        plan = self._plan(known, objective)
+        data = self._read(graphs, targets=y is None)
+        start = self._warm_start() if self.warm_start and hasattr(self, "network_") else None
+        before = None if start is None else self.decoder_
+        targets, decoder, objective = self._prepare(data, y, before)
+        plan = self._plan(data, objective)
         if start is not None:
-            self._check(known, start.encoder)
-        learned = learn(
-            with_targets(known, targets), self._kinds(targets), meaning.outputs, plan, start
+            check_features(data, start.encoder, stacklevel=2)
+        fitted = fit_network(
+            replace(data, y=targets), self._strata(targets), decoder.outputs, plan, start
         )
-        self._take(learned.network, learned.encoder, self._calibrated(meaning, learned, targets))
-        self.history_ = learned.history
-        self.training_data_ = DataMark.of(known)
-        self._fits = 1 if start is None else start.times + 1
+        self._set(fitted.network, fitted.encoder, self._calibrate(decoder, fitted, targets))
+        self.history_ = fitted.history
+        self.training_data_ = TrainingData.of(data)
+        self._fits = 1 if start is None else start.fits + 1
         return self
 
-    def _more(self, graphs: Graphs, y: Any, meaning: ClassMeaning | AmountMeaning | None) -> Self:
-        """Learn from a piece of the data, after all that was learned before."""
-        known = self._read(graphs, targets=y is None)
-        begun = hasattr(self, "network_")
-        targets, meaning, objective = self._goal(known, y, self.meaning_ if begun else meaning)
-        plan = self._plan(known, objective)
-        if not begun:
-            encoder = Encoder(plan.encoding).fit(known)
-            self._take(fresh_network(encoder.width, meaning.outputs, plan), encoder, meaning)
-            self.history_, self.training_data_, self._fits = Progress(), DataMark.of(known), 0
-        self._check(known, self.encoder_)
+    def _partial_fit(self, graphs: Graphs, y: Any, decoder: _Decoder | None) -> Self:
+        """Train one epoch on some graphs; see ``partial_fit``."""
+        data = self._read(graphs, targets=y is None)
+        started = hasattr(self, "network_")
+        targets, decoder, objective = self._prepare(data, y, self.decoder_ if started else decoder)
+        plan = self._plan(data, objective)
+        if not started:
+            encoder = Encoder(plan.encoding).fit(data)
+            self._set(new_network(encoder.width, decoder.outputs, plan), encoder, decoder)
+            self.history_, self.training_data_, self._fits = Progress(), TrainingData.of(data), 0
+        check_features(data, self.encoder_, stacklevel=3)
         if self._optimizer is None:
             rate = plan.training.learning_rate
             self._optimizer = torch.optim.AdamW(
                 self.network_.parameters(), lr=rate, weight_decay=plan.training.weight_decay
             )
-        loss, score = learn_more(
-            with_targets(known, targets),
+        loss, score = partial_fit_network(
+            replace(data, y=targets),
             self.network_,
             self.encoder_,
             plan,
@@ -153,66 +134,82 @@ class GraphEstimator(BaseEstimator, ABC):
 
     @property
     def n_iter_(self) -> int:
-        """Epochs that were run, or pieces that were learned from."""
+        """Number of epochs, or of calls of ``partial_fit``."""
         check_is_fitted(self, "network_")
         return self.history_.epochs
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a folder, whole or not at all; :func:`lfds.load` reads it.
+    def outputs(self, graphs: Graphs) -> NDArray[np.float32]:
+        """Return the outputs of the network, ``[graphs, outputs]``: logits, or scaled values."""
+        return self._predict(graphs)
 
-        A model saved there before is replaced; a folder with anything else in it, and a link, are
-        refused.
+    def transform(self, graphs: Graphs) -> NDArray[np.float32]:
+        """Return the vector of every graph that the head of the network sees."""
+        return self._predict(graphs, head=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a folder, completely or not at all; :func:`lfds.load` reads it.
+
+        A model that is there is replaced; a folder with other files, or a link, raises a DataError.
         """
         check_is_fitted(self, "network_")
-        files = files_of(self.network_, self.encoder_)
         card = ModelCard(
             parameters=self._options(),
             network=self.network_.settings,
             features=self.network_.in_channels,
-            meaning=self.meaning_,
+            meaning=self.decoder_,
             training_data=self.training_data_,
             history=self.history_,
             fits=self._fits,
-            versions=library_versions(),
-            files=digests(files),
         )
-        save_model(path, card, files)
+        save_model(path, card, self.network_, self.encoder_)
 
-    def restored(self, saved: SavedModel) -> Self:
-        """Take over what was saved; :func:`lfds.load` does it."""
-        self._take(saved.network, saved.encoder, saved.card.meaning)
+    def restore(self, saved: SavedModel) -> Self:
+        """Take over a saved model; called by :func:`lfds.load`."""
+        self._set(saved.network, saved.encoder, cast(_Decoder, saved.card.decoder))
         self.history_, self.training_data_ = saved.card.history, saved.card.training_data
         self._fits = saved.card.fits
         return self
 
-    def outputs(self, graphs: Graphs) -> NDArray[np.float32]:
-        """Return what the network says of each graph, before it is read as a class or amount."""
-        check_is_fitted(self, "network_")
-        known = self._read(graphs, targets=False)
-        self._check(known, self.encoder_)
-        found: Tensor = predict(
-            self.network_, self.encoder_, known, workers=self._options().workers
-        )
-        return found.numpy()
-
     @abstractmethod
-    def _goal(
-        self, graphs: GraphSet, y: Any, known: ClassMeaning | AmountMeaning | None
-    ) -> tuple[Tensor, ClassMeaning | AmountMeaning, Objective]:
-        """Return targets for training, what outputs are to mean, and what training is after.
+    def _prepare(
+        self, graphs: GraphSet, y: Any, decoder: _Decoder | None
+    ) -> tuple[Tensor, _Decoder, Objective]:
+        """Return targets for the training, the decoder of the outputs, and the objective.
 
-        With ``known``, outputs mean what they meant before.
+        ``decoder`` is that of earlier calls, if any.
         """
 
     @abstractmethod
-    def _kinds(self, targets: Tensor) -> NDArray[np.integer]:
-        """Return the class of each graph, or the same number for all."""
+    def _strata(self, targets: Tensor) -> NDArray[np.integer]:
+        """Return the class of each graph for a stratified split; zeros for regression."""
 
-    def _calibrated(
-        self, meaning: ClassMeaning | AmountMeaning, learned: Learned, targets: Tensor
-    ) -> ClassMeaning | AmountMeaning:
-        """Return what outputs mean once the network has been seen on graphs it does not know."""
-        return meaning
+    def _calibrate(self, decoder: _Decoder, fitted: FitResult, targets: Tensor) -> _Decoder:
+        """Return the decoder, calibrated on the validation graphs."""
+        return decoder
+
+    def _options(self) -> Options:
+        """Validate the arguments of the constructor."""
+        return Options.of(self.get_params(deep=False))
+
+    def _network(self) -> NetworkSettings:
+        return self._options().network_settings()
+
+    def _training(self) -> TrainingSettings:
+        return self._options().training_settings()
+
+    def _plan(self, graphs: GraphSet, objective: Objective) -> FitPlan:
+        options, network = self._options(), self._network()
+        check_memory(network)  # before graphs are encoded, which may take an hour
+        encoding = encoding_settings(options.encoding, graphs)
+        return FitPlan(network, self._training(), encoding, objective, options)
+
+    def _warm_start(self) -> WarmStart:
+        if self._network() != self.network_.settings:
+            raise DataError(
+                "the settings of the network have changed since the last fit; set warm_start=False",
+                source="warm_start",
+            )
+        return WarmStart(self.network_, self.encoder_, self._fits)
 
     def _read(self, graphs: Graphs, *, targets: bool) -> GraphSet:
         options = self._options()
@@ -223,49 +220,26 @@ class GraphEstimator(BaseEstimator, ABC):
             targets=targets,
         )
 
-    def _plan(self, graphs: GraphSet, objective: Objective) -> Plan:
-        options, network = self._options(), self._network()
-        check_memory(network)  # now, and not after an hour of encoding
-        return Plan(
-            network=network,
-            training=self._training(),
-            encoding=encoding_settings(options.encoding, graphs),
-            objective=objective,
-            validation=options.validation,
-            patience=options.patience,
-            seed=options.seed,
-            workers=options.workers,
-            progress=options.progress,
-        )
+    def _predict(self, graphs: Graphs, *, head: bool = True) -> NDArray[np.float32]:
+        check_is_fitted(self, "network_")
+        data = self._read(graphs, targets=False)
+        check_features(data, self.encoder_, stacklevel=4)
+        workers = self._options().workers
+        return predict(self.network_, self.encoder_, data, workers=workers, head=head).numpy()
 
-    def _options(self) -> Options:
-        """Look at what the constructor was given, which only stores it."""
-        return Options.of(self.get_params(deep=False))
-
-    def _training(self) -> TrainingSettings:
-        """How it is fitted."""
-        return training_settings(self._options())
-
-    def _network(self) -> NetworkSettings:
-        return network_settings(self._options())
-
-    def _start(self) -> Start:
-        if self._network() != self.network_.settings:
-            raise DataError(
-                "the network is another than the one fitted before; set warm_start=False",
-                source="warm_start",
-            )
-        return Start(self.network_, self.encoder_, self._fits)
-
-    def _take(
-        self, network: GraphNetwork, encoder: Encoder, meaning: ClassMeaning | AmountMeaning
-    ) -> None:
-        self.network_, self.encoder_, self.meaning_ = network, encoder, meaning
+    def _set(self, network: GraphNetwork, encoder: Encoder, decoder: _Decoder) -> None:
+        self.network_, self.encoder_, self.decoder_ = network, encoder, decoder
         self._optimizer = None
 
-    def _check(self, graphs: GraphSet, encoder: Encoder) -> None:
-        """Raise for graphs of another kind, and warn of node labels that are new."""
-        check_widths(graphs, encoder)
-        strange = unseen_labels(graphs, encoder)
-        if strange:
-            warnings.warn(strange, UnseenLabelsWarning, stacklevel=4)
+
+def encoding_settings(encoding: Encoding, graphs: GraphSet) -> EncodingSettings:
+    """Return which features the nodes get.
+
+    Args:
+        encoding: ``"auto"``, names of structural encodings, or settings.
+        graphs: Whose labels and attributes decide what ``"auto"`` is.
+    """
+    if isinstance(encoding, EncodingSettings):
+        return encoding
+    names = [encoding] if isinstance(encoding, str) else list(encoding)
+    return automatic_encoding(graphs) if names == ["auto"] else encoding_from(names)

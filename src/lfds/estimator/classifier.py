@@ -1,4 +1,4 @@
-"""A classifier of graphs in scikit-learn's ways."""
+"""A classifier of graphs with the interface of scikit-learn."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, final
@@ -12,64 +12,37 @@ from torch import Tensor
 
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.estimator.base import NETWORK, PATIENCE, TRAINING, VALIDATION, GraphEstimator
-from lfds.estimator.calibration import probabilities, temperature
-from lfds.estimator.class_weights import class_weights
+from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
+from lfds.estimator.fitting import FitResult
 from lfds.estimator.input_conversion import Graphs
-from lfds.estimator.learning import Learned
-from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
-from lfds.estimator.settings import Encoding
+from lfds.estimator.options import document_options
+from lfds.estimator.output_decoding import ClassDecoder, fit_temperature
 from lfds.estimator.targets import (
     Labels,
-    announced,
+    check_several_classes,
+    class_indices,
     class_labels,
-    need_several,
-    positions,
-    tell_of_amounts,
+    class_weights,
+    sorted_classes,
+    warn_of_many_classes,
 )
 from lfds.train.objective import Classify, Objective
 
 
 @final
-class LFDSClassifier(ClassifierMixin, GraphEstimator):
-    """Tell classes of graphs apart.
+@document_options
+class LFDSClassifier(ClassifierMixin, GraphEstimator[ClassDecoder]):
+    """Classify graphs.
 
-    Graphs are a :class:`lfds.GraphSet`, or a list of PyG's ``Data``, of NetworkX graphs, or of
-    arrays ``[n, d]`` (sets of n points, no edges). A part of them is set apart to choose the best
-    epoch on and to calibrate the probabilities.
-
-    Args:
-        structure: Name of a latent structure, a key of ``lfds.STRUCTURES``; or several, whose
-            outputs stand side by side.
-        slots: Slots of each structure.
-        reduction: How a slot takes up what it is given: ``"sum"``, ``"mean"`` or ``"mass"``.
-        encoding: What nodes are known by: ``"auto"`` (labels and attributes; return probabilities
-            of random walks where there are neither), the name of a structural encoding to stand
-            beside labels and attributes (``"rwse"``, ``"degree"``, ``"none"``, ...), several of
-            them, or :class:`lfds.data.EncodingSettings`.
-        epochs: Passes over the graphs, at most.
-        batch_size: Graphs of a training step.
-        learning_rate: Of the first epoch; it falls from there.
-        class_weight: ``None``; ``"balanced"`` to let all classes count the same; or how often a
-            graph of each label counts.
-        validation: Share of the graphs to be set apart; 0 for none, then the last epoch counts.
-        patience: Stop after so many epochs without a gain on the part set apart; ``None``: never.
-        options: What is to be otherwise in the network, by the names of
-            :class:`lfds.nn.NetworkSettings`.
-        node_attributes: Names of node data of NetworkX graphs that are numbers.
-        node_label: Name of node data of NetworkX graphs that is a kind, as a whole number.
-        seed: Root of all random streams: the same seed, graphs and number of threads give the
-            same model.
-        warm_start: Whether ``fit`` goes on from the weights it finds.
-        workers: Processes that compute structural encodings.
-        progress: Whether to show bars on standard error.
+    Graphs are a :class:`lfds.GraphSet`, or a list of PyG's ``Data``, of NetworkX graphs, of SMILES,
+    or of arrays ``[n, d]`` (sets of n points, no edges).
 
     Attributes:
-        classes_: The user's own labels, rising.
-        temperature_: What outputs are divided by before they become probabilities.
+        classes_: The labels as the user spelt them, sorted.
+        temperature_: Outputs are divided by it before the softmax.
         network_: The fitted :class:`lfds.nn.GraphNetwork`.
-        encoder_: Makes its features.
-        history_: Losses and accuracies of each epoch; ``history_.best`` is the one that was kept.
+        encoder_: Computes its node features.
+        history_: Losses and accuracies of each epoch; ``history_.best`` is the epoch that was kept.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -82,115 +55,92 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator):
 
     def __init__(
         self,
-        structure: str | Sequence[str] = NETWORK.pool,
+        structure: str | Sequence[str] = DEFAULTS.structure,
         *,
-        slots: int = NETWORK.slots,
-        reduction: str = NETWORK.reduction,
-        encoding: Encoding = "auto",
-        epochs: int = TRAINING.epochs,
-        batch_size: int = TRAINING.batch_size,
-        learning_rate: float = TRAINING.learning_rate,
+        slots: int = DEFAULTS.slots,
+        reduction: str = DEFAULTS.reduction,
+        encoding: Encoding = DEFAULTS.encoding,
+        epochs: int = DEFAULTS.epochs,
+        batch_size: int = DEFAULTS.batch_size,
+        learning_rate: float = DEFAULTS.learning_rate,
         class_weight: str | Mapping[Any, float] | None = None,
-        validation: float = VALIDATION,
-        patience: int | None = PATIENCE,
-        options: Mapping[str, Any] | None = None,
+        validation: float = DEFAULTS.validation,
+        patience: int | None = DEFAULTS.patience,
+        options: Mapping[str, Any] | None = DEFAULTS.options,
         node_attributes: Sequence[str] = (),
-        node_label: str | None = None,
-        seed: int = 0,
-        warm_start: bool = False,
-        workers: int = 1,
-        progress: bool = False,
+        node_label: str | None = DEFAULTS.node_label,
+        seed: int = DEFAULTS.seed,
+        warm_start: bool = DEFAULTS.warm_start,
+        workers: int = DEFAULTS.workers,
+        progress: bool = DEFAULTS.progress,
     ) -> None:
-        super().__init__(
-            structure,
-            slots=slots,
-            reduction=reduction,
-            encoding=encoding,
-            epochs=epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            validation=validation,
-            patience=patience,
-            options=options,
-            node_attributes=node_attributes,
-            node_label=node_label,
-            seed=seed,
-            warm_start=warm_start,
-            workers=workers,
-            progress=progress,
-        )
-        self.class_weight = class_weight
+        self._store(locals())
 
     def partial_fit(self, graphs: Graphs, y: Any = None, classes: Any = None) -> Self:
-        """Learn from a piece of the data, in one pass, after all that was learned before.
+        """Train one epoch on some graphs, continuing from earlier calls.
 
-        What nodes are known by is decided by the first piece. Nothing is set apart, so that
-        probabilities are calibrated only where :meth:`fit` came first. A model that was loaded
-        begins with fresh moments of the optimiser: they are not saved.
+        The node features are fixed by the first call. No graphs are held out, so that
+        probabilities are calibrated only if :meth:`fit` came first. The state of the optimizer is
+        not saved: after :func:`lfds.load` it starts anew.
 
         Args:
-            graphs: The piece.
-            y: One label per graph; left out, those that the graphs carry.
-            classes: All labels there will ever be; needed in the first call, unless all of them
-                are in the first piece.
+            graphs: Some of the graphs.
+            y: One label per graph; by default those that the graphs carry.
+            classes: All labels of all calls; required in the first call unless its graphs have
+                all of them.
         """
-        meaning = None
+        decoder = None
         if classes is not None:
-            names = announced(classes)
+            names = sorted_classes(classes)
             if hasattr(self, "network_") and names.tolist() != self.classes_.tolist():
-                raise DataError("other classes than in the first call", source="classes")
-            meaning = ClassMeaning(names=tuple(names.tolist()))
-        return self._more(graphs, y, meaning)
+                raise DataError("differ from those of the first call", source="classes")
+            decoder = ClassDecoder(names=tuple(names.tolist()))
+        return self._partial_fit(graphs, y, decoder)
 
     @property
     def classes_(self) -> Labels:
         check_is_fitted(self, "network_")
-        return self._meaning().labels
+        return self.decoder_.labels
 
     @property
     def temperature_(self) -> float:
         check_is_fitted(self, "network_")
-        return self._meaning().temperature
+        return self.decoder_.temperature
 
     def predict_proba(self, graphs: Graphs) -> NDArray[np.float64]:
         """Return the probability of every class, ``[graphs, classes]``, in their order."""
-        return probabilities(self.outputs(graphs), self.temperature_)
+        outputs = self.outputs(graphs)
+        return self.decoder_.probabilities(outputs)
 
     def predict(self, graphs: Graphs) -> Labels:
-        """Return the likeliest class of every graph."""
-        likeliest: Labels = self.classes_[self.outputs(graphs).argmax(axis=1)]
-        return likeliest
+        """Return the most probable class of every graph."""
+        best = self.outputs(graphs).argmax(axis=1)
+        labels: Labels = self.classes_[best]
+        return labels
 
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy; ``y`` left out takes the labels that the graphs carry."""
-        known = self._read(graphs, targets=y is None)
-        places = positions(class_labels(y, known), self.classes_).numpy()
-        found = self.outputs(known).argmax(axis=1)
-        return float(accuracy_score(places, found, sample_weight=sample_weight))
+        """Return the accuracy; ``y`` is by default the labels that the graphs carry."""
+        data = self._read(graphs, targets=y is None)
+        expected = class_indices(class_labels(y, data), self.classes_).numpy()
+        predicted = self.outputs(data).argmax(axis=1)
+        return float(accuracy_score(expected, predicted, sample_weight=sample_weight))
 
-    def _goal(
-        self, graphs: GraphSet, y: Any, known: ClassMeaning | AmountMeaning | None
-    ) -> tuple[Tensor, ClassMeaning, Objective]:
+    def _prepare(
+        self, graphs: GraphSet, y: Any, decoder: ClassDecoder | None
+    ) -> tuple[Tensor, ClassDecoder, Objective]:
         labels = class_labels(y, graphs)
-        if known is None:
-            need_several(labels)
-            tell_of_amounts(labels)
-            known = ClassMeaning(names=tuple(np.unique(labels).tolist()))
-        assert isinstance(known, ClassMeaning)
-        places = positions(labels, known.labels)
-        weights = class_weights(self._options().weights, known.labels, places)
-        return places, known, Classify(weights)
+        if decoder is None:
+            check_several_classes(labels)
+            warn_of_many_classes(labels)
+            decoder = ClassDecoder(names=tuple(np.unique(labels).tolist()))
+        indices = class_indices(labels, decoder.labels)
+        weights = class_weights(self._options().weights, decoder.labels, indices)
+        return indices, decoder, Classify(weights)
 
-    def _kinds(self, targets: Tensor) -> NDArray[np.integer]:
+    def _strata(self, targets: Tensor) -> NDArray[np.integer]:
         return targets.numpy()
 
-    def _calibrated(
-        self, meaning: ClassMeaning | AmountMeaning, learned: Learned, targets: Tensor
-    ) -> ClassMeaning:
-        assert isinstance(meaning, ClassMeaning)
-        found = temperature(learned.outputs.numpy(), targets.numpy()[learned.watched])
-        return ClassMeaning(names=meaning.names, temperature=found)
-
-    def _meaning(self) -> ClassMeaning:
-        assert isinstance(self.meaning_, ClassMeaning)
-        return self.meaning_
+    def _calibrate(self, decoder: ClassDecoder, fitted: FitResult, targets: Tensor) -> ClassDecoder:
+        labels = targets.numpy()[fitted.validation]
+        found = fit_temperature(fitted.outputs.numpy(), labels)
+        return ClassDecoder(names=decoder.names, temperature=found)

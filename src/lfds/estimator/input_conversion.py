@@ -1,22 +1,31 @@
-"""Whatever people call graphs becomes a GraphSet: PyG, NetworkX, plain arrays, or one already."""
+"""From the graphs that users pass to a GraphSet with the features that a model was fitted on."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data
 
 from lfds.data.concat import concat
+from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import graphs_from_arrays
 from lfds.data.readers.networkx import graphs_from_networkx
 from lfds.data.readers.pyg import graphs_from_pyg
+from lfds.data.readers.smiles import graphs_of_molecules, molecule_from
 
 Graphs = GraphSet | Iterable[Any]
+_LABELS_SHOWN = 5
+
+
+class UnseenLabelsWarning(UserWarning):
+    """Some nodes have labels that no training graph had; their label columns are zero."""
 
 
 def as_graphs(
@@ -26,32 +35,70 @@ def as_graphs(
     node_label: str | None = None,
     targets: bool = True,
 ) -> GraphSet:
-    """Return what was given as one set.
+    """Return graphs of any supported form as one GraphSet.
 
     Args:
-        given: A :class:`GraphSet`, or a list of sets, of PyG's ``Data``, of NetworkX graphs or of
-            arrays ``[n, d]``, sets of n points without edges.
-        node_attributes: Names of node data of NetworkX graphs that are numbers.
-        node_label: Name of node data of NetworkX graphs that is a kind.
-        targets: Whether targets that the graphs carry are read.
+        given: A :class:`GraphSet`, or a list of GraphSets, of PyG's ``Data``, of NetworkX graphs,
+            of SMILES, or of arrays ``[n, d]``, which are sets of n points without edges.
+        node_attributes: Names of numeric node data of NetworkX graphs.
+        node_label: Name of categorical node data of NetworkX graphs.
+        targets: Whether to read the targets that the graphs carry.
     """
     if isinstance(given, GraphSet):
-        return _of_sets([given])
-    items = _listed(given)
+        return _from_sets([given])
+    items = _as_list(given)
     if not items:
         raise DataError("needs at least one graph, and the list is empty", source="graphs")
     if isinstance(items[0], GraphSet):
-        return _of_sets(items)
+        return _from_sets(items)
     if isinstance(items[0], Data):
         return graphs_from_pyg(items, targets=targets)
+    if isinstance(items[0], str):
+        return _from_smiles(items)
     if _is_networkx(items[0]):
         # Given targets keep the reader from looking for any.
         y = None if targets else np.zeros(len(items), dtype=np.int64)
         return graphs_from_networkx(items, y, attributes=list(node_attributes), label=node_label)
-    return _of_points(items)
+    return _from_points(items)
 
 
-def _listed(given: Iterable[Any]) -> list[Any]:
+def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> None:
+    """Raise unless nodes have the features that a model was fitted on; warn of unseen labels.
+
+    Args:
+        graphs: What the model is applied to.
+        encoder: The encoder of the model.
+        stacklevel: Of the warning, counted from the caller.
+    """
+    used = encoder.settings
+    means, _ = encoder.attribute_scales
+    for name, wanted, found in (
+        ("attributes", len(means), graphs.attributes.shape[1] * used.attributes),
+        ("labels", len(encoder.label_values), graphs.labels.shape[1] * used.labels),
+    ):
+        if wanted != found:
+            raise DataError(
+                f"the model was fitted on {wanted} for each node, these graphs have {found}; "
+                "pass graphs with the same node data",
+                source=f"node {name}",
+            )
+    for column, seen in enumerate(encoder.label_values):
+        labels = graphs.labels[:, column]
+        new = labels[~torch.isin(labels, torch.tensor(seen, dtype=labels.dtype))]
+        if len(new):
+            values = new.unique().tolist()
+            more = ", ..." if len(values) > _LABELS_SHOWN else ""
+            shown = ", ".join(map(str, values[:_LABELS_SHOWN])) + more
+            warnings.warn(
+                f"{len(new)} nodes have a label that was never seen in training "
+                f"(column {column}: {shown}); they are treated as nodes without a label",
+                UnseenLabelsWarning,
+                stacklevel=stacklevel + 1,
+            )
+            return
+
+
+def _as_list(given: Iterable[Any]) -> list[Any]:
     if isinstance(given, str | bytes) or hasattr(given, "__fspath__"):
         raise DataError(
             f"needs graphs, not the path {quoted(given)}; read it with lfds.data.read_any",
@@ -71,7 +118,7 @@ def _is_networkx(item: object) -> bool:
     return hasattr(item, "nodes") and hasattr(item, "edges") and hasattr(item, "is_directed")
 
 
-def _of_sets(sets: Sequence[Any]) -> GraphSet:
+def _from_sets(sets: Sequence[Any]) -> GraphSet:
     for position, item in enumerate(sets):
         if not isinstance(item, GraphSet):
             raise DataError(
@@ -82,11 +129,24 @@ def _of_sets(sets: Sequence[Any]) -> GraphSet:
         raise DataError("needs at least one graph, and the set is empty", source="graphs")
     if graphs.x is graphs.attributes or graphs.x.shape[1] == 0:
         return graphs
-    # Somebody made features of their own: they are what is to be learned from, and nothing else.
+    # Features made by the user replace attributes and labels.
     return replace(graphs, attributes=graphs.x, labels=graphs.labels[:, :0], label_values=())
 
 
-def _of_points(items: Sequence[Any]) -> GraphSet:
+def _from_smiles(items: Sequence[Any]) -> GraphSet:
+    molecules = []
+    for position, item in enumerate(items):
+        molecule = molecule_from(item) if isinstance(item, str) else None
+        if molecule is None:
+            raise DataError(
+                f"invalid SMILES {quoted(item)}; correct it or leave it out",
+                source=f"graph {position}",
+            )
+        molecules.append(molecule)
+    return graphs_of_molecules(molecules, None, "molecules")
+
+
+def _from_points(items: Sequence[Any]) -> GraphSet:
     rows = [_points(item, position) for position, item in enumerate(items)]
     for position, points in enumerate(rows):
         if points.shape[1] != rows[0].shape[1]:
@@ -96,21 +156,21 @@ def _of_points(items: Sequence[Any]) -> GraphSet:
             )
     sizes = [len(points) for points in rows]
     points = np.concatenate(rows)
-    # Points of the plane or of space are drawn where they are.
-    places = points if points.shape[1] in (2, 3) else None
-    none = torch.zeros(2, 0).long()
-    return graphs_from_arrays(sizes, none, attributes=points, coordinates=places)
+    # Points in two or three dimensions are drawn where they are.
+    coordinates = points if points.shape[1] in (2, 3) else None
+    no_edges = torch.zeros(2, 0).long()
+    return graphs_from_arrays(sizes, no_edges, attributes=points, coordinates=coordinates)
 
 
-def _points(item: Any, position: int) -> "np.ndarray[Any, Any]":
+def _points(item: Any, position: int) -> NDArray[Any]:
     try:
         points = np.asarray(item.detach().cpu() if isinstance(item, Tensor) else item)
     except (ValueError, TypeError):
         points = np.empty(0, dtype=object)
     if points.ndim != 2 or points.dtype.kind not in "iubf":
         raise DataError(
-            "is no graph of PyG or NetworkX, and no set of points: that needs an array [n, d] of "
-            f"numbers, not {type(item).__name__} of shape {list(points.shape)}",
+            "needs a PyG or NetworkX graph, a SMILES, or an array [n, d] of numbers, not "
+            f"{type(item).__name__} of shape {list(points.shape)}",
             source=f"graph {position}",
         )
     return points

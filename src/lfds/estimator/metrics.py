@@ -1,4 +1,4 @@
-"""How good predictions are: right, balanced, ranked, and meant as they are said."""
+"""How good predictions are: accuracy, ranking, calibration, and errors of values."""
 
 from dataclasses import dataclass
 
@@ -13,17 +13,20 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-_BINS = 10
+from lfds.data.graphset import GraphSet
+from lfds.estimator.classifier import LFDSClassifier
+from lfds.estimator.regressor import LFDSRegressor
+from lfds.estimator.targets import class_indices, class_labels, regression_targets
 
 
 @dataclass(frozen=True)
-class Bin:
-    """Predictions of about the same confidence.
+class CalibrationBin:
+    """Predictions of similar confidence.
 
     Attributes:
-        count: How many there are.
-        confidence: Mean probability of the class that was predicted.
-        accuracy: How many of them are right.
+        count: Number of predictions.
+        confidence: Mean probability of the predicted class.
+        accuracy: Fraction of correct predictions.
     """
 
     count: int
@@ -33,19 +36,19 @@ class Bin:
 
 @dataclass(frozen=True)
 class ClassMetrics:
-    """How good probabilities of classes are.
+    """Metrics of class probabilities.
 
     Attributes:
-        graphs: How many were judged.
-        accuracy: Share of graphs whose class is right.
-        balanced_accuracy: Mean over classes of the share that is right.
-        f1: Harmonic mean of precision and recall, its mean over classes.
-        auc: Area under the ROC curve, for several classes the mean of each against the rest;
-            ``None`` where a class has no graph.
-        log_loss: Mean of -log of the probability of the true class.
+        graphs: Number of graphs.
+        accuracy: Fraction of correct predictions.
+        balanced_accuracy: Mean over classes of the fraction of correct predictions.
+        f1: F1 score, averaged over classes.
+        auc: Area under the ROC curve, for several classes averaged one against the rest; ``None``
+            where a class has no graph.
+        log_loss: Mean negative log probability of the true class.
         calibration_error: Mean distance of confidence and accuracy over bins of confidence.
         confusion: Rows are true classes, columns predicted ones.
-        bins: What the calibration error is made of, from the least confident.
+        bins: The bins of the calibration error, by rising confidence.
     """
 
     graphs: int
@@ -56,18 +59,18 @@ class ClassMetrics:
     log_loss: float
     calibration_error: float
     confusion: tuple[tuple[int, ...], ...]
-    bins: tuple[Bin, ...]
+    bins: tuple[CalibrationBin, ...]
 
 
 @dataclass(frozen=True)
-class AmountMetrics:
-    """How good quantities are; means over all targets.
+class ValueMetrics:
+    """Metrics of predicted values, averaged over all targets.
 
     Attributes:
-        graphs: How many were judged.
+        graphs: Number of graphs.
         mae: Mean absolute error.
-        rmse: Root of the mean squared error.
-        r2: Share of the variance that is explained; ``None`` for fewer than two graphs.
+        rmse: Root mean squared error.
+        r2: Coefficient of determination; ``None`` for fewer than two graphs.
     """
 
     graphs: int
@@ -76,61 +79,75 @@ class AmountMetrics:
     r2: float | None
 
 
-def class_metrics(y: NDArray[np.int64], shares: NDArray[np.float64]) -> ClassMetrics:
-    """Judge probabilities.
+Metrics = ClassMetrics | ValueMetrics
+
+
+def evaluate(
+    estimator: LFDSClassifier | LFDSRegressor, graphs: GraphSet, source: str = "y"
+) -> Metrics:
+    """Return the metrics of a fitted estimator on graphs that carry their targets.
 
     Args:
-        y: The place of the true class of each graph.
-        shares: Probabilities, ``[graphs, classes]``.
+        estimator: Fitted on other graphs.
+        graphs: Their classes have to be among those of the estimator.
+        source: Where the graphs are from, for the message about an unknown class.
     """
-    found = shares.argmax(axis=1)
-    places = np.arange(shares.shape[1])
-    true_share = shares[np.arange(len(y)), y]
-    bins = confidence_bins(shares.max(axis=1), found == y)
+    if isinstance(estimator, LFDSClassifier):
+        y = class_indices(class_labels(None, graphs), estimator.classes_, source)
+        return class_metrics(y.numpy(), estimator.predict_proba(graphs))
+    return value_metrics(regression_targets(None, graphs), estimator.predict(graphs))
+
+
+def class_metrics(y: NDArray[np.int64], probabilities: NDArray[np.float64]) -> ClassMetrics:
+    """Return the metrics of class probabilities.
+
+    Args:
+        y: The index of the true class of each graph.
+        probabilities: ``[graphs, classes]``.
+    """
+    predicted = probabilities.argmax(axis=1)
+    classes = np.arange(probabilities.shape[1])
+    of_true_class = probabilities[np.arange(len(y)), y]
+    bins = calibration_bins(probabilities.max(axis=1), predicted == y)
     return ClassMetrics(
         graphs=len(y),
-        accuracy=float((found == y).mean()),
-        # Classes that no graph has are no part of a mean over classes.
-        balanced_accuracy=_balanced(y, found),
-        f1=float(f1_score(y, found, labels=np.unique(y), average="macro", zero_division=0)),
-        auc=_auc(y, shares),
-        log_loss=float(-np.log(np.maximum(true_share, np.finfo(np.float64).tiny)).mean()),
+        accuracy=float((predicted == y).mean()),
+        # Classes without graphs do not count in means over classes.
+        balanced_accuracy=float(np.mean([(predicted[y == c] == c).mean() for c in np.unique(y)])),
+        f1=float(f1_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)),
+        auc=_auc(y, probabilities),
+        log_loss=float(-np.log(np.maximum(of_true_class, np.finfo(np.float64).tiny)).mean()),
         calibration_error=sum(b.count * abs(b.confidence - b.accuracy) for b in bins) / len(y),
-        confusion=tuple(map(tuple, confusion_matrix(y, found, labels=places).tolist())),
+        confusion=tuple(map(tuple, confusion_matrix(y, predicted, labels=classes).tolist())),
         bins=bins,
     )
 
 
-def amount_metrics(y: NDArray[np.float64], found: NDArray[np.float64]) -> AmountMetrics:
-    """Judge quantities, ``[graphs]`` or ``[graphs, targets]`` each."""
-    return AmountMetrics(
+def value_metrics(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> ValueMetrics:
+    """Return the metrics of values, ``[graphs]`` or ``[graphs, targets]`` each."""
+    return ValueMetrics(
         graphs=len(y),
-        mae=float(mean_absolute_error(y, found)),
-        rmse=float(np.sqrt(mean_squared_error(y, found))),
-        r2=float(r2_score(y, found)) if len(y) > 1 else None,
+        mae=float(mean_absolute_error(y, predicted)),
+        rmse=float(np.sqrt(mean_squared_error(y, predicted))),
+        r2=float(r2_score(y, predicted)) if len(y) > 1 else None,
     )
 
 
-def confidence_bins(
-    confidence: NDArray[np.float64], right: NDArray[np.bool_], count: int = _BINS
-) -> tuple[Bin, ...]:
-    """Sort predictions into bins of equal width by their confidence; empty ones are left out."""
-    which = np.minimum((confidence * count).astype(int), count - 1)
+def calibration_bins(
+    confidence: NDArray[np.float64], correct: NDArray[np.bool_], count: int = 10
+) -> tuple[CalibrationBin, ...]:
+    """Sort predictions into bins of equal width by confidence, without the empty ones."""
+    number = np.minimum((confidence * count).astype(int), count - 1)
     return tuple(
-        Bin(int(here.sum()), float(confidence[here].mean()), float(right[here].mean()))
-        for here in (which == number for number in range(count))
-        if here.any()
+        CalibrationBin(int(rows.sum()), float(confidence[rows].mean()), float(correct[rows].mean()))
+        for rows in (number == bin_number for bin_number in range(count))
+        if rows.any()
     )
 
 
-def _balanced(y: NDArray[np.int64], found: NDArray[np.int64]) -> float:
-    present = np.unique(y)
-    return float(np.mean([(found[y == kind] == kind).mean() for kind in present]))
-
-
-def _auc(y: NDArray[np.int64], shares: NDArray[np.float64]) -> float | None:
-    if len(np.unique(y)) < shares.shape[1]:
+def _auc(y: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float | None:
+    if len(np.unique(y)) < probabilities.shape[1]:
         return None
-    if shares.shape[1] == 2:
-        return float(roc_auc_score(y, shares[:, 1]))
-    return float(roc_auc_score(y, shares, multi_class="ovr", average="macro"))
+    if probabilities.shape[1] == 2:
+        return float(roc_auc_score(y, probabilities[:, 1]))
+    return float(roc_auc_score(y, probabilities, multi_class="ovr", average="macro"))

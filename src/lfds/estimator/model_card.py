@@ -1,29 +1,48 @@
-"""What is written about a model beside its weights: options, classes, versions, training data."""
+"""The model card: everything about a saved model that is not a tensor, as a JSON file."""
 
+import hashlib
+import json
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
 from lfds import __version__
+from lfds.config.migrations import (
+    SCHEMA_VERSION,
+    VERSION_KEY,
+    check_version,
+    legacy_defaults,
+    version_of,
+)
+from lfds.data.errors import DataError
 from lfds.data.fingerprint import content_of
 from lfds.data.graphset import GraphSet
 from lfds.estimator.options import Options
-from lfds.estimator.output_decoding import Meaning
+from lfds.estimator.output_decoding import StoredDecoder
 from lfds.nn import NetworkSettings
 from lfds.train.loop import Progress
 
+FORMAT, VERSION = "lfds model", 1
+_FIX = "copy or save the model again"
 _FORBID = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 _LIBRARIES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "safetensors")
 
 
-class DataMark(BaseModel):
+def _library_versions() -> dict[str, str]:
+    libraries = {name: version(name) for name in _LIBRARIES}
+    return {"lfds": __version__, "python": platform.python_version(), **libraries}
+
+
+class TrainingData(BaseModel):
     """Which graphs a model was fitted on.
 
     Attributes:
-        name: What the set was called.
-        graphs: How many there were.
+        name: Name of the GraphSet.
+        graphs: Number of graphs.
         fingerprint: Hash of everything that could be learned from.
     """
 
@@ -34,22 +53,22 @@ class DataMark(BaseModel):
 
     @classmethod
     def of(cls, graphs: GraphSet) -> Self:
-        """Take the mark of some graphs."""
+        """Describe some graphs."""
         return cls(name=graphs.name, graphs=len(graphs), fingerprint=content_of(graphs))
 
 
 class ModelCard(BaseModel):
-    """Everything about a model that is no tensor.
+    """Everything about a saved model that is not a tensor.
 
     Attributes:
         parameters: The options of the estimator.
-        network: What the weights belong to.
-        features: Width of the encoded nodes.
-        meaning: What the outputs mean.
+        network: The settings of the network.
+        features: Number of features of a node.
+        decoder: How outputs become classes or values; stored as ``meaning``.
         training_data: Which graphs it was fitted on.
-        history: How that went.
-        fits: How often it was fitted.
-        versions: Libraries it was written with.
+        history: Losses and scores of every epoch.
+        fits: How often ``fit`` was called.
+        versions: Versions of Python and of the libraries that wrote it.
         files: SHA-256 of every other file of the folder.
     """
 
@@ -57,15 +76,93 @@ class ModelCard(BaseModel):
     parameters: Options
     network: NetworkSettings
     features: PositiveInt
-    meaning: Meaning
-    training_data: DataMark
+    decoder: StoredDecoder = Field(alias="meaning")
+    training_data: TrainingData
     history: Progress
     fits: int = Field(ge=0)
-    versions: dict[str, str]
-    files: dict[str, str]
+    versions: dict[str, str] = Field(default_factory=_library_versions)
+    files: dict[str, str] = {}
 
 
-def library_versions() -> dict[str, str]:
-    """Return the versions of what a model is made by."""
-    told = {name: version(name) for name in _LIBRARIES}
-    return {"lfds": __version__, "python": platform.python_version(), **told}
+def card_text(card: ModelCard) -> str:
+    """Return a card as JSON, with its format, its version and a checksum."""
+    model = card.model_dump(mode="json", by_alias=True)
+    head = {"format": FORMAT, "version": VERSION, VERSION_KEY: SCHEMA_VERSION}
+    return json.dumps({**head, "sha256": digest(model), "model": model}, indent=1) + "\n"
+
+
+def read_card(source: Path) -> ModelCard:
+    """Read a card and verify its checksum."""
+    head = read_head(source)
+    _check_versions(head, source)
+    # The checksum is that of the file: settings added later are not part of it.
+    if digest(head.get("model")) != head.get("sha256"):
+        raise damaged(source, "its checksum differs")
+    try:
+        return ModelCard.model_validate(_migrate(head.get("model")))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise damaged(source, f"{where}: {first['msg']}") from error
+
+
+def read_head(source: Path) -> dict[str, Any]:
+    """Read a card of any version, without looking at its model."""
+    content = file_content(source)  # outside of `try`: a DataError is a ValueError
+    try:
+        head: Any = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"invalid JSON ({error}); {_FIX}", source=source) from error
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise DataError(f'is not a model: it needs "format": "{FORMAT}"', source=source)
+    return head
+
+
+def digest(content: object) -> str:
+    """Return the SHA-256 of something as JSON, whatever its spacing."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def file_content(file: Path) -> bytes:
+    """Read a file of a model folder."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"is missing; {_FIX}", source=file) from None
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror})", source=file) from error
+
+
+def damaged(source: Path, problem: str) -> DataError:
+    """Return the error for a file that was changed after it was written."""
+    return DataError(f"is not what was saved: {problem}; {_FIX}", source=source)
+
+
+def _check_versions(head: Mapping[str, Any], source: Path) -> None:
+    found = head.get("version")
+    if found != VERSION:
+        newer = isinstance(found, int) and found > VERSION
+        fix = "update lfds" if newer else _FIX
+        raise DataError(
+            f"is in format {found!r}, and this lfds reads format {VERSION}; {fix}", source=source
+        )
+    try:
+        check_version(version_of(head))
+    except ValueError as error:
+        raise DataError(str(error), source=source) from None
+
+
+def _migrate(model: Any) -> Any:
+    """Return a stored model with the settings that were in effect before they could be chosen."""
+    if not isinstance(model, dict) or not isinstance(model.get("network"), dict):
+        return model
+    network, parameters = model["network"], model.get("parameters")
+    before = legacy_defaults(NetworkSettings)
+    added = {name: value for name, value in before.items() if name not in network}
+    migrated = {**model, "network": {**added, **network}}
+    chosen = parameters.get("options") if isinstance(parameters, dict) else None
+    if added and isinstance(parameters, dict) and isinstance(chosen, dict | None):
+        # Otherwise a warm start, or a fit of a copy, would build a network with today's defaults.
+        migrated["parameters"] = {**parameters, "options": {**added, **(chosen or {})}}
+    return migrated

@@ -1,4 +1,4 @@
-"""What the outputs of a network mean: classes by their names, or quantities in their units."""
+"""From the outputs of a network to what users read: classes and probabilities, or values."""
 
 from typing import Annotated, Literal, Self, final
 
@@ -6,23 +6,26 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
 from torch import Tensor
 
 from lfds.data.errors import DataError
+from lfds.estimator.options import Label
 from lfds.estimator.targets import Labels
 
-Label = bool | int | float | str
-_Amount = Annotated[float, Field(allow_inf_nan=False)]
+_Value = Annotated[float, Field(allow_inf_nan=False)]
 _Scale = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_LARGEST_LOG_TEMPERATURE = np.log(100.0)
 
 
 @final
-class ClassMeaning(BaseModel):
-    """One output for each class.
+class ClassDecoder(BaseModel):
+    """Decodes one output per class.
 
     Attributes:
-        names: The user's own labels, rising.
-        temperature: What outputs are divided by before they become probabilities.
+        names: The labels as the user spelt them, sorted.
+        temperature: Outputs are divided by it before the softmax.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -37,23 +40,29 @@ class ClassMeaning(BaseModel):
 
     @property
     def outputs(self) -> int:
-        """How many there are."""
+        """Number of outputs."""
         return len(self.names)
+
+    def probabilities(self, outputs: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the probability of every class; rows sum to one."""
+        logits = np.asarray(outputs, dtype=np.float64)
+        found: NDArray[np.float64] = softmax(logits / self.temperature, axis=1)
+        return found
 
 
 @final
-class AmountMeaning(BaseModel):
-    """One output for each target, standardised over the graphs that were trained on.
+class ValueDecoder(BaseModel):
+    """Decodes one output per regression target, standardized over the graphs that were fitted on.
 
     Attributes:
         means: Mean of each target.
-        scales: Its standard deviation; 1 for a target that never changes.
-        single: Whether there is one target, and no table of targets.
+        scales: Its standard deviation; 1 for a constant target.
+        single: Whether targets are ``[graphs]`` and not ``[graphs, targets]``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["amounts"] = "amounts"
-    means: Annotated[tuple[_Amount, ...], Field(min_length=1)]
+    means: Annotated[tuple[_Value, ...], Field(min_length=1)]
     scales: tuple[_Scale, ...]
     single: bool
 
@@ -66,13 +75,14 @@ class AmountMeaning(BaseModel):
         return self
 
     @classmethod
-    def learned(cls, values: NDArray[np.float64]) -> Self:
-        """Learn mean and spread of targets, ``[graphs]`` or ``[graphs, targets]``."""
+    def fit(cls, values: NDArray[np.float64]) -> Self:
+        """Return the decoder for targets, ``[graphs]`` or ``[graphs, targets]``."""
         table = values.reshape(len(values), -1)
         spread = table.std(axis=0)
         if (np.ptp(table, axis=0) > 0)[spread == 0].any():
             raise DataError(
-                "the targets differ by less than can be squared; use other units", source="y"
+                "the targets differ by too little for double precision; use other units",
+                source="y",
             )
         return cls(
             means=tuple(table.mean(axis=0).tolist()),
@@ -82,18 +92,45 @@ class AmountMeaning(BaseModel):
 
     @property
     def outputs(self) -> int:
-        """How many there are."""
+        """Number of outputs."""
         return len(self.means)
 
-    def standardised(self, values: NDArray[np.float64]) -> Tensor:
-        """Return targets as the network is to meet them, ``[graphs, targets]``."""
+    def standardize(self, values: NDArray[np.float64]) -> Tensor:
+        """Return targets with mean 0 and variance 1, ``[graphs, targets]``."""
         table = (values.reshape(len(values), -1) - self.means) / self.scales
         return torch.from_numpy(table).float()
 
-    def in_units(self, outputs: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return outputs as the user's quantities, in the shape of the targets."""
+    def values(self, outputs: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return outputs in the units and the shape of the targets."""
         table = np.asarray(outputs, dtype=np.float64) * self.scales + self.means
         return table[:, 0] if self.single else table
 
 
-Meaning = Annotated[ClassMeaning | AmountMeaning, Field(discriminator="kind")]
+Decoder = ClassDecoder | ValueDecoder
+StoredDecoder = Annotated[Decoder, Field(discriminator="kind")]
+
+
+def fit_temperature(logits: NDArray[np.floating], y: NDArray[np.integer]) -> float:
+    r"""Return the temperature that maximizes the likelihood of some labels.
+
+    .. math::
+        \min_T \; -\sum_g \log \mathrm{softmax}(\mathbf{z}_g / T)_{y_g} + \tfrac12 (\log T)^2
+
+    The last term is a weak prior for :math:`T = 1`: a few correct predictions must not make every
+    probability 0 or 1.
+
+    Args:
+        logits: :math:`\mathbf{z}`, ``[graphs, classes]``, of graphs that were not trained on.
+        y: The class of each.
+    """
+    if len(y) == 0:
+        return 1.0
+    exact = np.asarray(logits, dtype=np.float64)
+    graph = np.arange(len(y))
+
+    def cost(log_t: float) -> float:
+        likelihood = log_softmax(exact / np.exp(log_t), axis=1)[graph, y]
+        return float(-likelihood.sum() + 0.5 * log_t**2)
+
+    bounds = (-_LARGEST_LOG_TEMPERATURE, _LARGEST_LOG_TEMPERATURE)
+    return float(np.exp(minimize_scalar(cost, bounds=bounds, method="bounded").x))

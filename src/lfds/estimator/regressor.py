@@ -1,4 +1,4 @@
-"""A regressor of graphs in scikit-learn's ways."""
+"""A regressor of graphs with the interface of scikit-learn."""
 
 from typing import Any, Self, final
 
@@ -13,21 +13,26 @@ from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import GraphEstimator
 from lfds.estimator.input_conversion import Graphs
-from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
-from lfds.estimator.regression_targets import amounts
-from lfds.estimator.settings import network_settings, training_settings
+from lfds.estimator.options import document_options
+from lfds.estimator.output_decoding import ValueDecoder
+from lfds.estimator.targets import regression_targets
 from lfds.nn import NetworkSettings
 from lfds.train.objective import Objective, Regress
 
 
 @final
-class LFDSRegressor(RegressorMixin, GraphEstimator):
-    """Tell quantities of graphs, one or several at once.
+@document_options
+class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
+    """Predict one or several values of graphs.
 
-    Targets are standardised for the training, whose loss is the squared error, and given back in
-    their own units. Options and attributes are those of :class:`lfds.LFDSClassifier`, except for
-    ``class_weight``, ``classes_`` and ``temperature_``; the head of the network drops nothing,
-    unless ``options`` say so, because a squared error feels every value that is missing.
+    Graphs are those of :class:`lfds.LFDSClassifier`. Targets are standardized for the training,
+    whose loss is the squared error; predictions are in the units of the targets. The head has no
+    dropout by default: it adds noise to every value.
+
+    Attributes:
+        network_: The fitted :class:`lfds.nn.GraphNetwork`.
+        encoder_: Computes its node features.
+        history_: Losses and scores of each epoch; ``history_.best`` is the epoch that was kept.
 
     >>> import numpy as np
     >>> sets = [np.random.default_rng(k).normal(size=(20, 2)) for k in range(40)]
@@ -38,50 +43,47 @@ class LFDSRegressor(RegressorMixin, GraphEstimator):
     """
 
     def partial_fit(self, graphs: Graphs, y: Any = None) -> Self:
-        """Learn from a piece of the data, in one pass, after all that was learned before.
+        """Train one epoch on some graphs, continuing from earlier calls.
 
-        What nodes are known by, and the scale of the targets, is decided by the first piece. A
-        model that was loaded begins with fresh moments of the optimiser: they are not saved.
+        The node features and the scale of the targets are fixed by the first call. The state of
+        the optimizer is not saved: after :func:`lfds.load` it starts anew.
 
         Args:
-            graphs: The piece.
-            y: Targets; left out, those that the graphs carry.
+            graphs: Some of the graphs.
+            y: Targets; by default those that the graphs carry.
         """
-        return self._more(graphs, y, None)
+        return self._partial_fit(graphs, y, None)
 
     def predict(self, graphs: Graphs) -> NDArray[np.float64]:
-        """Return the quantities of every graph, in the shape the targets had."""
+        """Return the values of every graph, in the shape of the targets."""
         outputs = self.outputs(graphs)
-        assert isinstance(self.meaning_, AmountMeaning)
-        return self.meaning_.in_units(outputs)
+        return self.decoder_.values(outputs)
 
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R2."""
-        known = self._read(graphs, targets=y is None)
-        found = self.predict(known)
-        return float(r2_score(amounts(y, known), found, sample_weight=sample_weight))
+        data = self._read(graphs, targets=y is None)
+        predicted = self.predict(data)
+        return float(r2_score(regression_targets(y, data), predicted, sample_weight=sample_weight))
 
-    def _goal(
-        self, graphs: GraphSet, y: Any, known: ClassMeaning | AmountMeaning | None
-    ) -> tuple[Tensor, AmountMeaning, Objective]:
-        values = amounts(y, graphs)
-        meaning = AmountMeaning.learned(values) if known is None else known
-        assert isinstance(meaning, AmountMeaning)
-        wanted = meaning.outputs, meaning.single
-        found = values.reshape(len(values), -1).shape[1], values.ndim == 1
-        if wanted != found:
+    def _prepare(
+        self, graphs: GraphSet, y: Any, decoder: ValueDecoder | None
+    ) -> tuple[Tensor, ValueDecoder, Objective]:
+        values = regression_targets(y, graphs)
+        decoder = ValueDecoder.fit(values) if decoder is None else decoder
+        found = values.reshape(len(values), -1).shape[1]
+        if (decoder.outputs, decoder.single) != (found, values.ndim == 1):
             raise DataError(
-                f"has {found[0]} targets for each graph, and the model {wanted[0]}", source="y"
+                f"has {found} targets for each graph, and the model {decoder.outputs}", source="y"
             )
-        return meaning.standardised(values), meaning, Regress()
+        return decoder.standardize(values), decoder, Regress()
+
+    def _strata(self, targets: Tensor) -> NDArray[np.integer]:
+        return np.zeros(len(targets), dtype=np.int64)
 
     def _network(self) -> NetworkSettings:
-        return network_settings(self._options(), {"head_dropout": 0.0})
+        return self._options().network_settings({"head_dropout": 0.0})
 
     def _training(self) -> TrainingSettings:
-        # A channel that hardly ever responds may be measured as one that never does. Where it
-        # responds after all it is blown up: a class may survive that, a quantity does not.
-        return training_settings(self._options()).model_copy(update={"averaging": 0.0})
-
-    def _kinds(self, targets: Tensor) -> NDArray[np.integer]:
-        return np.zeros(len(targets), dtype=np.int64)
+        # Recalibrated batch norms may take a channel that rarely responds for a constant one, and
+        # magnify it where it does respond. A class may survive that, a value does not.
+        return self._options().training_settings().model_copy(update={"averaging": 0.0})

@@ -1,8 +1,9 @@
-"""Labels as people give them, checked: one for each graph, and none missing."""
+"""Targets as users pass them, validated: class labels or values to regress, one per graph."""
 
 import reprlib
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -14,52 +15,167 @@ from lfds.data.graphset import GraphSet
 
 Labels = NDArray[Any]
 
-# More classes than this, with fewer graphs of each, are rare, and quantities are common.
-_CLASSES, _OF_EACH = 10, 10
+# More classes than this, with fewer graphs of each, are rare; as values to regress they are common.
+_MANY_CLASSES, _FEW_GRAPHS = 10, 10
+# Sums of squared targets have to be finite.
+_LARGEST_VALUE = 1e100
 
 
 class ManyClassesWarning(UserWarning):
-    """The classes are numbers, and so many that they may be quantities."""
+    """The labels are numbers, and so many different ones that they may be values to regress."""
 
 
 def class_labels(y: Any, graphs: GraphSet) -> Labels:
-    """Return the label of every graph, as the user spelt it.
+    """Return the label of every graph as the user spelt it.
 
     Args:
-        y: Names, whole numbers or booleans; ``None`` takes those that the graphs carry.
-        graphs: What is labelled.
+        y: Names, integers or booleans; ``None`` takes the labels that the graphs carry.
+        graphs: The labelled graphs.
     """
     if y is None:
-        need_targets(graphs)
+        check_has_targets(graphs)
         if not graphs.classes:
             raise DataError(
-                "the graphs carry quantities and no classes; use LFDSRegressor, or give labels",
+                "the graphs carry numbers to regress, not classes; use LFDSRegressor or pass y=",
                 source="y",
             )
         carried: Labels = np.array(graphs.classes)[graphs.y.numpy()]
         return carried
-    labels = one_each(y, len(graphs))
+    labels = _one_per_graph(y, len(graphs))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise DataError(f"needs one label per graph, not shape {list(labels.shape)}", source="y")
-    labels = _words(labels)
+    labels = _typed(labels)
     if labels.dtype.kind == "f":
-        _need_whole(labels)
+        _check_integers(labels)
     return labels
 
 
-def need_targets(graphs: GraphSet) -> None:
-    """Raise unless the graphs carry something to learn or to be judged by."""
+def regression_targets(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
+    """Return the targets of every graph, ``[graphs]`` or ``[graphs, targets]``.
+
+    Args:
+        y: Numbers; ``None`` takes the targets that the graphs carry.
+        graphs: The graphs they belong to.
+    """
+    if y is None:
+        check_has_targets(graphs)
+        y = np.array(graphs.classes)[graphs.y.numpy()] if graphs.classes else graphs.y
+    values = _one_per_graph(y, len(graphs))
+    if values.ndim > 2 or values.shape[1:] == (0,) or values.dtype.kind not in "iuf":
+        raise DataError(
+            f"needs one number, or one row of numbers, for each graph, not {values.dtype} of shape "
+            f"{list(values.shape)}; use LFDSClassifier for classes",
+            source="y",
+        )
+    values = values.astype(np.float64)
+    rows = values.reshape(len(values), -1)
+    _check_all(np.isfinite(rows), values, "finite; leave that graph out")
+    small = np.abs(rows) <= _LARGEST_VALUE
+    _check_all(small, values, f"no larger than {_LARGEST_VALUE:g}; use other units")
+    return values
+
+
+def check_has_targets(graphs: GraphSet, source: str = "y", fix: str = "pass y=") -> None:
+    """Raise unless the graphs carry targets.
+
+    Args:
+        graphs: Which are to be fitted or evaluated on.
+        source: Where they are from, for the message.
+        fix: What to do about it, for the message.
+    """
     if not graphs.has_targets:
-        raise DataError("the graphs carry no labels; pass y, or graphs that have some", source="y")
+        raise DataError(f"the graphs carry no labels; {fix}", source=source)
 
 
-def one_each(y: Any, count: int) -> Labels:
-    """Return what was given as an array with one entry, or row, for each graph."""
+def check_several_classes(labels: Labels, source: str = "y") -> None:
+    """Raise unless there are at least two classes."""
+    names = np.unique(labels)
+    if len(names) < 2:
+        raise DataError(
+            f"all {len(labels)} graphs are of class {quoted(names[0].item())}, and a classifier "
+            "needs at least 2 classes; add graphs of another class",
+            source=source,
+        )
+
+
+def sorted_classes(classes: Any) -> Labels:
+    """Return the argument ``classes`` of ``partial_fit`` as sorted labels."""
+    try:
+        names = np.asarray(classes)
+        mixed = len({isinstance(one, str) for one in classes}) > 1
+    except (TypeError, ValueError):
+        names, mixed = np.empty((0, 0)), False
+    if names.ndim != 1 or names.dtype.kind not in "iubfUO" or mixed:
+        raise DataError(
+            f"needs a list of labels, as ['a', 'b'], not {reprlib.repr(classes)}", source="classes"
+        )
+    names = np.unique(_typed(names, "classes"))
+    if len(names) < 2:
+        raise DataError(f"needs at least 2 labels, not {names.tolist()}", source="classes")
+    return names
+
+
+def warn_of_many_classes(labels: Labels) -> None:
+    """Warn if the labels are numbers that hardly ever repeat."""
+    count = len(np.unique(labels))
+    if labels.dtype.kind in "iuf" and count > _MANY_CLASSES and len(labels) < count * _FEW_GRAPHS:
+        warnings.warn(
+            f"y has {count} different numbers for {len(labels)} graphs; to predict numbers use "
+            "LFDSRegressor (lfds fit does where a file writes them with a point, as 7.0)",
+            ManyClassesWarning,
+            stacklevel=4,
+        )
+
+
+def class_indices(labels: Labels, classes: Labels, source: str = "y") -> Tensor:
+    """Return the index of every label in the sorted classes.
+
+    Args:
+        labels: Each one of the classes.
+        classes: All classes, sorted.
+        source: Where the labels are from, for the message about an unknown one.
+    """
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        shown = ", ".join(str(name) for name in classes[:10].tolist())
+        first = labels[unknown.argmax()].item()
+        raise DataError(f"label {quoted(first)} is none of the classes {shown}", source=source)
+    return torch.from_numpy(np.searchsorted(classes, labels).astype(np.int64))
+
+
+def class_weights(
+    weights: Literal["balanced"] | Mapping[Any, float] | None, classes: Labels, y: Tensor
+) -> Tensor | None:
+    r"""Return the weight of each class in the loss.
+
+    .. math::
+        w_c = \frac{n}{k \, n_c}
+
+    for ``"balanced"``, with n graphs of k classes: the total weight of every class is the same.
+
+    Args:
+        weights: ``None``, ``"balanced"``, or a weight for each label; other labels have weight 1.
+        classes: The labels, sorted.
+        y: The index of the class of every graph.
+    """
+    if weights is None:
+        return None
+    if isinstance(weights, str):
+        counts = torch.bincount(y, minlength=len(classes)).clamp(min=1)
+        return (len(y) / (len(classes) * counts)).float()
+    table = torch.ones(len(classes))
+    for label, weight in weights.items():
+        table[class_indices(np.array([label]), classes, source="class_weight")] = weight
+    return table
+
+
+def _one_per_graph(y: Any, count: int) -> Labels:
+    """Return ``y`` as an array with one entry, or row, for each graph."""
     plain = y.detach().cpu().numpy() if isinstance(y, Tensor) else y
     if isinstance(plain, list | tuple) and len({isinstance(one, str) for one in plain}) > 1:
-        raise DataError("mixes names with other labels; use one kind throughout", source="y")
+        raise DataError("mixes names with other labels; use one type throughout", source="y")
     try:
         values = np.asarray(plain)
     except ValueError as error:
@@ -70,83 +186,36 @@ def one_each(y: Any, count: int) -> Labels:
     return values
 
 
-def need_several(labels: Labels) -> None:
-    """Raise unless there are two classes at least."""
-    names = np.unique(labels)
-    if len(names) < 2:
-        raise DataError(
-            f"all {len(labels)} graphs are of class {quoted(names[0].item())}; "
-            "learning needs at least 2 classes: give labels, or other graphs",
-            source="y",
-        )
-
-
-def announced(classes: Any) -> Labels:
-    """Return all the labels there will ever be, rising."""
-    try:
-        names = np.asarray(classes)
-        mixed = len({isinstance(one, str) for one in classes}) > 1
-    except (TypeError, ValueError):
-        names, mixed = np.empty((0, 0)), False
-    if names.ndim != 1 or names.dtype.kind not in "iubfUO" or mixed:
-        raise DataError(
-            f"needs a list of labels, as ['a', 'b'], not {reprlib.repr(classes)}", source="classes"
-        )
-    names = np.unique(_words(names, "classes"))
-    if len(names) < 2:
-        raise DataError(f"needs at least 2 labels, not {names.tolist()}", source="classes")
-    return names
-
-
-def tell_of_amounts(labels: Labels) -> None:
-    """Warn of labels that are numbers and hardly ever the same."""
-    distinct = len(np.unique(labels))
-    if labels.dtype.kind in "iuf" and distinct > _CLASSES and len(labels) < distinct * _OF_EACH:
-        warnings.warn(
-            f"y has {distinct} different numbers for {len(labels)} graphs, as quantities have; "
-            "LFDSRegressor predicts those (lfds fit does, where a file has them with a point, "
-            "as 7.0)",
-            ManyClassesWarning,
-            stacklevel=4,
-        )
-
-
-def positions(labels: Labels, classes: Labels, source: str = "y") -> Tensor:
-    """Return the place of every label among the classes, which rise.
-
-    Args:
-        labels: Each of them one of the classes.
-        classes: All there are.
-        source: Where the labels are from, for what is said of one that is no class.
-    """
-    strange = ~np.isin(labels, classes)
-    if strange.any():
-        shown = ", ".join(str(name) for name in classes[:10].tolist())
-        first = labels[strange.argmax()].item()
-        raise DataError(f"label {quoted(first)} is none of the classes {shown}", source=source)
-    return torch.from_numpy(np.searchsorted(classes, labels).astype(np.int64))
-
-
-def _words(labels: Labels, source: str = "y") -> Labels:
-    """Return objects, as pandas gives them, as what they are."""
+def _typed(labels: Labels, source: str = "y") -> Labels:
+    """Return an array of objects, as pandas makes them, as an array of their type."""
     if labels.dtype.kind in "iubfU":
         return labels
-    kinds = {type(label) for label in labels.tolist()}
+    types = {type(label) for label in labels.tolist()}
     plain = np.array(labels.tolist())
-    if len(kinds) != 1 or plain.dtype.kind not in "iubfU":
-        shown = ", ".join(sorted(kind.__name__ for kind in kinds))
+    if len(types) != 1 or plain.dtype.kind not in "iubfU":
+        shown = ", ".join(sorted(one.__name__ for one in types))
         raise DataError(
-            f"needs names, whole numbers or booleans throughout, not {shown}; "
+            f"needs names, integers or booleans throughout, not {shown}; "
             "leave out graphs whose label is missing",
             source=source,
         )
     return plain
 
 
-def _need_whole(labels: Labels) -> None:
+def _check_integers(labels: Labels) -> None:
     wrong = labels != np.round(labels)  # holds for NaN as well
     if wrong.any():
         row = int(wrong.argmax())
         found = labels[row].item()
-        way = "leave that graph out" if np.isnan(found) else "use LFDSRegressor for quantities"
-        raise DataError(f"label {row} is {found}, but classes need names; {way}", source="y")
+        fix = "leave that graph out" if np.isnan(found) else "use LFDSRegressor for numbers"
+        raise DataError(
+            f"label {row} is {found}, but classes are names or integers; {fix}", source="y"
+        )
+
+
+def _check_all(valid: NDArray[np.bool_], values: NDArray[np.float64], need: str) -> None:
+    wrong = ~valid.all(axis=1)
+    if wrong.any():
+        row = int(wrong.argmax())
+        shown = reprlib.repr(values[row].tolist())
+        raise DataError(f"target {row} is {shown}, but needs to be {need}", source="y")

@@ -1,1 +1,1 @@
-"""The atlas: where the nodes of graphs land on the latent structure of a fitted classifier."""
+"""The atlas: on which slots of a latent structure the nodes of graphs land."""

@@ -1,6 +1,6 @@
-"""One look into a running network: what its latent structures do with the nodes of a batch."""
+"""What the latent structures of a network do with the nodes of a batch, recorded by hooks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lfds.config.registry import STRUCTURES
 from lfds.data.batch import Batch
 from lfds.explain.errors import ExplainError
-from lfds.nn import STRUCTURES, Edges, GraphNetwork, LFDSPool
-
-Handed = dict[LFDSPool, tuple[Tensor, Tensor]]
+from lfds.nn import Edges, GraphNetwork, LFDSPool
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,45 +30,42 @@ class PoolTrace:
 
 
 def latent_pools(network: GraphNetwork) -> list[LFDSPool]:
-    """Return the poolings on latent structures that a network is made of."""
+    """Return the LFDSPool modules of a network."""
     pools = [module for module in network.modules() if isinstance(module, LFDSPool)]
     if not pools:
         raise ExplainError(
-            f"an atlas needs a model with a latent structure, but this one pools by "
-            f"{network.settings.pool!r}; fit one with {', '.join(STRUCTURES)}"
+            f"an atlas needs a model with a latent structure, not pool={network.settings.pool!r}; "
+            f"fit one with {', '.join(STRUCTURES)}"
         )
     return pools
 
 
 @torch.no_grad()
-def look(
+def trace_pools(
     network: GraphNetwork, pools: Sequence[LFDSPool], batch: Batch
 ) -> tuple[Tensor, list[PoolTrace]]:
-    """Run the network on a batch, and see what each pooling makes of the nodes it is handed."""
-    handed: Handed = {}
+    """Run a network on a batch; return its outputs and the trace of each pool."""
+    inputs: dict[LFDSPool, tuple[Tensor, Tensor]] = {}
+
+    def record(pool: Any, args: tuple[Tensor, ...]) -> None:
+        x, _, ptr, *_ = args  # LFDSPool.__call__ passes all arguments on by position
+        inputs[pool] = (x, ptr)
+
     was_training = network.training
     network.eval()
     try:
         with ExitStack() as hooks:
             for pool in pools:
-                hook = pool.register_forward_pre_hook(_keeping(handed))
+                hook = pool.register_forward_pre_hook(record)
                 hooks.callback(hook.remove)
             edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
-            logits: Tensor = network(batch.x, batch.ptr, edges)
-        return logits, [_look(pool, *handed[pool]) for pool in pools]
+            outputs: Tensor = network(batch.x, batch.ptr, edges)
+        return outputs, [_trace(pool, *inputs[pool]) for pool in pools]
     finally:
         network.train(was_training)
 
 
-def _keeping(handed: Handed) -> Callable[[Any, Any], None]:
-    def keep(pool: LFDSPool, args: tuple[Tensor, ...]) -> None:
-        x, _, ptr, *_ = args  # LFDSPool.__call__ hands all arguments on in their order
-        handed[pool] = (x, ptr)
-
-    return keep
-
-
-def _look(pool: LFDSPool, x: Tensor, ptr: Tensor) -> PoolTrace:
+def _trace(pool: LFDSPool, x: Tensor, ptr: Tensor) -> PoolTrace:
     shares = pool.shares(x, ptr=ptr)
     sizes = ptr.diff()
     received = torch.stack([part.sum(dim=0) for part in shares.split(sizes.tolist())])

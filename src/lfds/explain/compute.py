@@ -1,125 +1,152 @@
-"""What an atlas shows, computed by the network itself: shares, picks and predictions."""
+"""Computes the numbers of an atlas with the network itself: shares, picks and predictions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from lfds.data.encodings.encoder import Encoder
+from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.estimator.output_decoding import AmountMeaning, ClassMeaning
-from lfds.explain.capture import latent_pools, look
-from lfds.explain.layout import fitted, lay_out
-from lfds.explain.predictions import predictions
-from lfds.explain.record import AtlasNumbers, Floats, GraphView, PoolView, Whole, deciding
-from lfds.explain.structures import draw
+from lfds.estimator.options import Label
+from lfds.estimator.output_decoding import ClassDecoder, Decoder
+from lfds.estimator.targets import class_indices, class_labels, regression_targets
+from lfds.explain.capture import latent_pools, trace_pools
+from lfds.explain.drawing import draw_structure
+from lfds.explain.layout import fit_to_square, stress_layout
+from lfds.explain.record import (
+    AtlasNumbers,
+    Floats,
+    GraphView,
+    Integers,
+    PoolView,
+    contributions,
+)
 from lfds.nn import GraphNetwork, LFDSPool
 from lfds.nn.ops.ragged import runs_of_nodes
 from lfds.nn.slot_modules import SlotReadout
 
-# In words, what a readout takes of all slots beside their maxima.
-BESIDE: Mapping[SlotReadout, str] = {
+# What a readout takes of all slots beside their maxima, in words.
+EXTRA_READOUTS: Mapping[SlotReadout, str] = {
     "max": "",
     "max+mean": "means",
-    "max+weighted": "sums by learned weights",
+    "max+weighted": "learned weighted sums",
 }
-_NODES_OF_A_PIECE = 1 << 18
-_NODES_OF_A_BATCH = 2048
+NODES_OF_A_PIECE = 1 << 18
+NODES_OF_A_BATCH = 2048
 
 
 def atlas_numbers(
     network: GraphNetwork,
     encoder: Encoder,
     graphs: GraphSet,
-    meaning: ClassMeaning | AmountMeaning,
+    decoder: Decoder,
     shown: Sequence[int],
+    *,
+    nodes_of_a_piece: int = NODES_OF_A_PIECE,
+    nodes_of_a_batch: int = NODES_OF_A_BATCH,
 ) -> AtlasNumbers:
     """Compute all numbers of an atlas.
 
     Args:
-        network: A network that pools on at least one latent structure; left as it was.
-        encoder: What makes the features that the network was trained on.
-        graphs: The graphs over which maps are averaged.
-        meaning: What the outputs of the network stand for.
+        network: A network with at least one latent structure; it is not changed.
+        encoder: Computes the features that the network was fitted on.
+        graphs: The graphs that maps are averaged over.
+        decoder: Turns the outputs of the network into probabilities or values.
         shown: Which of the graphs are drawn.
+        nodes_of_a_piece: Number of nodes that are encoded at a time.
+        nodes_of_a_batch: Number of nodes in a batch.
     """
     pools = latent_pools(network)
-    outputs, looks = [], []
-    for encoded, rows in _pieces(encoder, graphs):
-        found, seen = look(network, pools, encoded.batch(rows))
-        outputs.append(_plain(found))
-        looks.append([(_plain(one.mass), _plain(one.picks)) for one in seen])
+    outputs, traces = [], []
+    for piece in runs_of_nodes(graphs.ptr, nodes_of_a_piece):
+        encoded = encoder.transform(graphs[piece])
+        for rows in runs_of_nodes(encoded.ptr, nodes_of_a_batch):
+            found, seen = trace_pools(network, pools, encoded.batch(rows))
+            outputs.append(_array(found))
+            traces.append([(_array(one.mass), _array(one.picks)) for one in seen])
     views = tuple(
         PoolView(
             name=type(pool.structure).__name__,
-            drawing=draw(pool.structure),
-            mass=np.concatenate([seen[place][0] for seen in looks]),
-            picks=np.concatenate([seen[place][1] for seen in looks]),
-            beside=BESIDE[pool.readout],
+            drawing=draw_structure(pool.structure),
+            mass=np.concatenate([trace[number][0] for trace in traces]),
+            picks=np.concatenate([trace[number][1] for trace in traces]),
+            extra_readout=EXTRA_READOUTS[pool.readout],
         )
-        for place, pool in enumerate(pools)
+        for number, pool in enumerate(pools)
     )
-    chosen = encoder.transform(graphs[list(shown)])
     return AtlasNumbers(
         name=graphs.name,
-        **predictions(np.concatenate(outputs), graphs, meaning),
+        **predictions(np.concatenate(outputs), graphs, decoder),
         pools=views,
-        graphs=tuple(
-            view_of(network, pools, views, chosen[place], number)
-            for place, number in enumerate(shown)
-        ),
-        through=(*(pool.out_channels for pool in pools), network.out_channels),
+        graphs=tuple(_views(network, encoder, graphs, shown, pools, views)),
+        head_channels=(*(pool.out_channels for pool in pools), network.vector_channels),
     )
 
 
-def _pieces(encoder: Encoder, graphs: GraphSet) -> Iterator[tuple[GraphSet, slice]]:
-    """Encode some graphs at a time, and yield runs of them small enough for one batch."""
-    for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
-        encoded = encoder.transform(graphs[piece])
-        for rows in runs_of_nodes(encoded.ptr, _NODES_OF_A_BATCH):
-            yield encoded, rows
+def predictions(outputs: Floats, graphs: GraphSet, decoder: Decoder) -> dict[str, Any]:
+    """Return predictions and true targets of each graph, as fields of AtlasNumbers."""
+    nothing = np.zeros((len(graphs), 0), dtype=np.float32)
+    if isinstance(decoder, ClassDecoder):
+        return {
+            "classes": tuple(str(name) for name in decoder.names),
+            "target": true_classes(graphs, decoder.names),
+            "probabilities": decoder.probabilities(outputs).astype(np.float32),
+            "values": nothing,
+            "true_values": nothing,
+        }
+    values = decoder.values(outputs).reshape(len(graphs), -1).astype(np.float32)
+    return {
+        "classes": (),
+        "target": np.full(len(graphs), -1),
+        "probabilities": nothing,
+        "values": values,
+        "true_values": true_values(graphs, values.shape[1]),
+    }
 
 
-def view_of(
-    network: GraphNetwork,
-    pools: Sequence[LFDSPool],
-    views: Sequence[PoolView],
-    graph: GraphSet,
-    number: int,
-) -> GraphView:
-    """Return one graph as it is drawn, alone: a graph's shares do not depend on its company."""
-    looks = look(network, pools, graph.batch([0]))[1]
-    shares = tuple(_plain(one.shares) for one in looks)
-    edges = undirected(graph)
-    true_place = graph.coordinates.shape[1] > 0
-    return GraphView(
-        number=number,
-        xy=places_of(graph, edges).astype(np.float32),
-        true_place=true_place,
-        edges=edges,
-        shares=shares,
-        deciding=tuple(
-            deciding(own, view.picked[number]) for own, view in zip(shares, views, strict=True)
-        ),
-    )
+def with_targets(graphs: GraphSet, y: Any, decoder: Decoder) -> GraphSet:
+    """Return the graphs with targets that the user passed.
+
+    Args:
+        graphs: The targets that they carry are replaced.
+        y: What ``fit`` takes; classes of the model, or as many values as it predicts.
+        decoder: The decoder of the model.
+    """
+    if isinstance(decoder, ClassDecoder):
+        indices = class_indices(class_labels(y, graphs), decoder.labels)
+        return replace(graphs, y=indices, classes=tuple(str(name) for name in decoder.names))
+    values = regression_targets(y, graphs).reshape(len(graphs), -1)
+    if values.shape[1] != decoder.outputs:
+        raise DataError(
+            f"has {values.shape[1]} targets for each graph, and the model {decoder.outputs}",
+            source="y",
+        )
+    return replace(graphs, y=torch.from_numpy(values).float(), classes=())
 
 
-def places_of(graph: GraphSet, edges: Whole) -> np.ndarray:
-    """Return where the nodes of one graph are drawn: their own coordinates, or a layout."""
-    own = graph.coordinates.numpy().astype(np.float64)
-    if own.shape[1] == 0:
-        return lay_out(graph.num_nodes, edges)
-    width = min(max(own.shape[1], 2), 3)
-    places = np.zeros((len(own), width))
-    places[:, : min(own.shape[1], width)] = own[:, :width]
-    return fitted(places)
+def true_classes(graphs: GraphSet, classes: Sequence[Label]) -> Integers:
+    """Return the class of each graph as an index into ``classes``; -1 where it is none of them."""
+    if not graphs.classes:
+        return np.full(len(graphs), -1)
+    # Numbers are equal whatever their type (1, 1.0, True); strings may spell numbers.
+    by_value = {name: index for index, name in enumerate(classes)}
+    by_text = {str(name): index for index, name in enumerate(classes)}
+    indices = [by_value.get(name, by_text.get(str(name), -1)) for name in graphs.classes]
+    targets: Integers = np.array(indices)[graphs.y.numpy()].astype(np.int64)
+    return targets
 
 
-def undirected(graph: GraphSet) -> Whole:
-    """Return the edges of one graph ``[edges, 2]``, each once, loops left out."""
-    receiver = np.repeat(np.arange(graph.num_nodes), graph.degrees.numpy())
-    ends = np.sort(np.stack([graph.edge_dst.numpy().astype(np.int64), receiver], axis=1), axis=1)
-    return np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+def true_values(graphs: GraphSet, width: int) -> Floats:
+    """Return the targets that graphs carry ``[graphs, width]``; NaN if their shape differs."""
+    y = graphs.y.numpy()
+    carried = np.array(graphs.classes)[y] if graphs.classes else y
+    if carried.dtype.kind not in "iuf" or carried.size != len(graphs) * width:
+        return np.full((len(graphs), width), np.nan, dtype=np.float32)
+    return carried.reshape(len(graphs), width).astype(np.float32)
 
 
 def spread_over_classes(target: Iterable[int], count: int) -> list[int]:
@@ -132,5 +159,51 @@ def spread_over_classes(target: Iterable[int], count: int) -> list[int]:
     return sorted(number for _, number in sorted(turns)[:count])
 
 
-def _plain(tensor: Tensor) -> Floats:
+def node_positions(graph: GraphSet, edges: Integers) -> np.ndarray:
+    """Return where the nodes of one graph are drawn: their coordinates, or a layout."""
+    own = graph.coordinates.numpy().astype(np.float64)
+    if own.shape[1] == 0:
+        return stress_layout(graph.num_nodes, edges)
+    width = min(max(own.shape[1], 2), 3)
+    positions = np.zeros((len(own), width))
+    positions[:, : min(own.shape[1], width)] = own[:, :width]
+    return fit_to_square(positions)
+
+
+def undirected_edges(graph: GraphSet) -> Integers:
+    """Return the edges of one graph ``[edges, 2]``, each once, without self loops."""
+    receiver = np.repeat(np.arange(graph.num_nodes), graph.degrees.numpy())
+    ends = np.sort(np.stack([graph.edge_dst.numpy().astype(np.int64), receiver], axis=1), axis=1)
+    return np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+
+
+def _views(
+    network: GraphNetwork,
+    encoder: Encoder,
+    graphs: GraphSet,
+    shown: Sequence[int],
+    pools: Sequence[LFDSPool],
+    views: Sequence[PoolView],
+) -> Iterator[GraphView]:
+    encoded = encoder.transform(graphs[list(shown)])
+    for place, number in enumerate(shown):
+        graph = encoded[place]
+        # Alone: the shares of a graph do not depend on the others of a batch.
+        traces = trace_pools(network, pools, graph.batch([0]))[1]
+        shares = tuple(_array(trace.shares) for trace in traces)
+        edges = undirected_edges(graph)
+        yield GraphView(
+            number=number,
+            positions=node_positions(graph, edges).astype(np.float32),
+            has_coordinates=graph.coordinates.shape[1] > 0,
+            edges=edges,
+            shares=shares,
+            contributions=tuple(
+                contributions(own, view.picked[number])
+                for own, view in zip(shares, views, strict=True)
+            ),
+        )
+
+
+def _array(tensor: Tensor) -> Floats:
     return tensor.cpu().float().numpy()

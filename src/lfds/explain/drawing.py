@@ -1,11 +1,20 @@
-"""How a latent structure is drawn, as plain numbers: pages and figures draw from the same."""
+"""How a latent structure is drawn, as plain numbers for pages and figures alike."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lfds.explain.layout import fitted, lay_out, majorised, upright
+from lfds.explain.layout import (
+    align_horizontally,
+    fit_to_square,
+    minimize_stress,
+    stress_layout,
+)
+
+if TYPE_CHECKING:
+    from lfds.nn import Structure
 
 Floats = NDArray[np.float64]
 
@@ -14,24 +23,24 @@ _EDGES_PER_SLOT = 3
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """Slots in a picture that reaches from -1 to 1, upwards and to the right.
+    """The slots of a structure in a picture that spans -1 to 1, upwards and to the right.
 
     Attributes:
-        words: What it is, in a few words.
-        note: What to know about the picture, or nothing.
-        places: ``[slots, 2]``, the middle of each slot.
+        title: Name and size of the structure.
+        note: How to read the picture; may be empty.
+        positions: ``[slots, 2]``, the centre of each slot.
         size: The radius of a disc that fits into a slot.
-        outlines: ``[slots, corners, 2]``; where there are no corners, slots are discs.
-        label_places: ``[slots, 2]``, where the number of a slot is written.
+        outlines: ``[slots, corners, 2]``; empty where slots are discs.
+        label_positions: ``[slots, 2]``, where the number of a slot is written.
         edges: ``[edges, 2]``, lines between slots.
-        weights: ``[edges]``, how strong each line is, from 0 to 1.
-        basis: ``[slots, frequencies]``, a table whose rows begin at the slots; or no columns.
+        weights: ``[edges]``, the strength of each line, from 0 to 1.
+        basis: ``[slots, frequencies]``, a table drawn beside the slots; may have no columns.
     """
 
-    words: str
-    places: Floats
+    title: str
+    positions: Floats
     size: float
-    label_places: Floats
+    label_positions: Floats
     note: str = ""
     outlines: Floats = field(default_factory=lambda: np.zeros((0, 0, 2)))
     edges: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
@@ -39,68 +48,87 @@ class Drawing:
     basis: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
 
+def draw_structure(structure: "Structure") -> Drawing:
+    """Return the drawing of a structure, by the layout that its sketch names."""
+    sketch, num_slots = structure.sketch(), structure.num_slots
+    matrix = np.zeros((0, 0))
+    if sketch.matrix is not None:
+        matrix = np.asarray(sketch.matrix.detach().cpu().double().numpy())
+    match sketch.layout:
+        case "grid":
+            return draw_grid(*sketch.size, sketch.name)
+        case "circle":
+            return draw_circle(num_slots, sketch.name)
+        case "line" | "boxes":
+            return draw_line(num_slots, sketch.name, boxes=sketch.layout == "boxes")
+        case "graph":
+            return draw_graph(matrix, sketch.name)
+        case "basis":
+            return draw_basis(matrix, sketch.name)
+
+
 def draw_grid(height: int, width: int, name: str) -> Drawing:
-    """Row after row, the first at the top."""
+    """Draw slots row by row, the first row at the top."""
     row, column = np.divmod(np.arange(height * width), width)
     longest = max(height, width)
-    places = np.stack([2 * column - width + 1, height - 1 - 2 * row], axis=1) / longest
+    positions = np.stack([2 * column - width + 1, height - 1 - 2 * row], axis=1) / longest
     return Drawing(
         f"{name} of {height} x {width} slots",
-        places,
+        positions,
         0.95 / longest,
-        places,
-        outlines=_boxes(places, 0.95 / longest, 0.95 / longest),
+        positions,
+        outlines=_boxes(positions, 0.95 / longest, 0.95 / longest),
     )
 
 
 def draw_circle(num_slots: int, name: str) -> Drawing:
-    """Sectors of a ring, from the top, with the hands of a clock."""
+    """Draw slots as sectors of a ring, clockwise from the top."""
     angle = 2 * np.pi * np.arange(num_slots) / num_slots
     half = np.pi / num_slots * 0.93
-    arc = np.linspace(-half, half, int(np.ceil(half / 0.06)) + 1)  # few sectors are wide and bend
-    outer = [_around(angle + turn) for turn in arc]
-    inner = [0.64 * _around(angle + turn) for turn in arc[::-1]]
+    arc = np.linspace(-half, half, int(np.ceil(half / 0.06)) + 1)  # wide sectors are curved
+    outer = [_on_circle(angle + turn) for turn in arc]
+    inner = [0.64 * _on_circle(angle + turn) for turn in arc[::-1]]
     return Drawing(
         f"{name} of {num_slots} slots",
-        0.84 * _around(angle),
+        0.84 * _on_circle(angle),
         float(min(0.84 * np.sin(half), 0.17)),
-        0.55 * _around(angle),
+        0.55 * _on_circle(angle),
         note="slot 0 is at the top, the others follow clockwise",
         outlines=np.stack(outer + inner, axis=1),
     )
 
 
 def draw_line(num_slots: int, name: str, *, boxes: bool) -> Drawing:
-    """One line; a long one is folded, from left to right and back again."""
+    """Draw slots in a line; a long line is folded, and every second row runs to the left."""
     columns = int(np.ceil(np.sqrt(4 * num_slots))) if num_slots > 16 else num_slots
     row, column = np.divmod(np.arange(num_slots), columns)
     column = np.where(row % 2, columns - 1 - column, column)
     spread = 2 / max(columns, 1)
     rows = int(row.max()) + 1
-    # Rows stand further apart than slots: it is a line, not a grid.
+    # Rows are further apart than slots: it is a line, not a grid.
     step = min(2.2 * spread, 2 / rows)
-    places = np.stack([(column + 0.5) * spread - 1, ((rows - 1) / 2 - row) * step], axis=1)
+    positions = np.stack([(column + 0.5) * spread - 1, ((rows - 1) / 2 - row) * step], axis=1)
     slots = np.arange(num_slots - 1)
     return Drawing(
         f"{name} of {num_slots} slots",
-        places,
+        positions,
         0.42 * spread,
-        places - np.array([0, 0.75 * spread]),
+        positions - np.array([0, 0.75 * spread]),
         note="slot 0 is top left; the line is folded" if rows > 1 else "slot 0 is on the left",
-        outlines=_boxes(places, 0.46 * spread, 0.8 * spread)[: num_slots * boxes],
+        outlines=_boxes(positions, 0.46 * spread, 0.8 * spread)[: num_slots * boxes],
         edges=np.stack([slots, slots + 1], axis=1),
         weights=np.ones(num_slots - 1),
     )
 
 
 def draw_graph(adjacency: Floats, name: str) -> Drawing:
-    """A graph; of many weighted edges the strongest are drawn, and near is what is strong."""
+    """Draw a graph by its strongest edges, strongly connected slots close together."""
     num_slots = len(adjacency)
     first, second = np.triu_indices(num_slots, k=1)
     weights = adjacency[first, second]
-    there = weights > 0
-    edges, weights = np.stack([first, second], axis=1)[there], weights[there]
-    places = _near_if_strong(num_slots, edges, weights)
+    connected = weights > 0
+    edges, weights = np.stack([first, second], axis=1)[connected], weights[connected]
+    positions = _weighted_layout(num_slots, edges, weights)
     kept = np.sort(np.argsort(-weights, kind="stable")[: _EDGES_PER_SLOT * num_slots])
     low, high = (weights.min(), weights.max()) if len(weights) else (0.0, 0.0)
     note = f"weights {low:.2f} to {high:.2f}" if high > low else ""
@@ -109,9 +137,9 @@ def draw_graph(adjacency: Floats, name: str) -> Drawing:
     shown = (weights[kept] - low) / (high - low) if high > low else np.ones(len(kept))
     return Drawing(
         f"{name} of {num_slots} slots",
-        0.95 * places,
+        0.95 * positions,
         min(0.08, 0.4 / np.sqrt(num_slots)),
-        0.95 * places + np.array([0, 0.06]),
+        0.95 * positions + np.array([0, 0.06]),
         note=note,
         edges=edges[kept],
         weights=shown,
@@ -119,37 +147,37 @@ def draw_graph(adjacency: Floats, name: str) -> Drawing:
 
 
 def draw_basis(basis: Floats, name: str) -> Drawing:
-    """Slots from top to bottom, and beside each what it is in every frequency."""
+    """Draw slots from top to bottom, each beside its row of a basis."""
     num_slots = len(basis)
     height = (np.arange(num_slots) + 0.5) * 2 / num_slots
-    places = np.stack([np.full(num_slots, -0.93), 1 - height], axis=1)
+    positions = np.stack([np.full(num_slots, -0.93), 1 - height], axis=1)
     return Drawing(
         f"{name} of {num_slots} slots",
-        places,
+        positions,
         0.9 / num_slots,
-        places - np.array([0.12, 0]),
-        note="beside each slot its row of the learned basis, a column for each frequency: "
+        positions - np.array([0.12, 0]),
+        note="beside each slot is its row of the learned basis, one column for each frequency: "
         "blue above zero, orange below",
-        outlines=_boxes(places, 0.07, 0.9 / num_slots),
+        outlines=_boxes(positions, 0.07, 0.9 / num_slots),
         basis=basis,
     )
 
 
-def _around(angle: Floats) -> Floats:
+def _on_circle(angle: Floats) -> Floats:
     return np.stack([np.sin(angle), np.cos(angle)], axis=1)
 
 
-def _boxes(places: Floats, width: float, height: float) -> Floats:
-    """Rectangles around places, given half of their width and height."""
+def _boxes(positions: Floats, width: float, height: float) -> Floats:
+    """Rectangles around positions, given half of their width and height."""
     corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * (width, height)
-    boxes: Floats = places[:, None, :] + corners
+    boxes: Floats = positions[:, None, :] + corners
     return boxes
 
 
-def _near_if_strong(num_slots: int, edges: NDArray[np.int64], weights: Floats) -> Floats:
+def _weighted_layout(num_slots: int, edges: NDArray[np.int64], weights: Floats) -> Floats:
     all_pairs = num_slots * (num_slots - 1) // 2
     if len(edges) < all_pairs or num_slots < 3 or np.ptp(weights) == 0:
-        return lay_out(num_slots, edges)
+        return stress_layout(num_slots, edges)
     relative = (weights - weights.min()) / np.ptp(weights)
     start = np.random.default_rng(0).normal(size=(num_slots, 2))
-    return fitted(upright(majorised(start, edges, 1.15 - relative)))
+    return fit_to_square(align_horizontally(minimize_stress(start, edges, 1.15 - relative)))

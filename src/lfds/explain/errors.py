@@ -1,5 +1,5 @@
-"""The exception for models and options of which no atlas can be made."""
+"""The exception for models and options that have no atlas."""
 
 
 class ExplainError(ValueError):
-    """An atlas cannot be made, and the message says in one line what to do about it."""
+    """An atlas cannot be made; the message is one line that says what to do."""

@@ -1,4 +1,4 @@
-"""The numbers behind an atlas: plain arrays, so that pages and figures need no torch."""
+"""The numbers of an atlas: plain arrays, so that pages and figures need no torch."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,30 +9,30 @@ from numpy.typing import NDArray
 from lfds.explain.drawing import Drawing
 
 Floats = NDArray[np.float32]
-Whole = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
-IDLE = 0.01  # of an even share; a slot that receives less is called idle
+IDLE = 0.01  # of the mean mass of a slot; a slot with less is called idle
 
 
 @dataclass(frozen=True, eq=False)
 class PoolView:
-    """What one latent structure does with the graphs of a set.
+    """What one latent structure does with the graphs of a dataset.
 
     Attributes:
-        name: What the structure is called.
-        drawing: How it is drawn.
-        mass: ``[graphs, slots]``, the part of its nodes that each graph puts on each slot; rows
-            sum to one, and are zero for a graph without nodes.
-        picks: ``[graphs, depth, slots]``, of how many channels each slot holds the maximum after
-            each latent layer; see :meth:`lfds.LFDSPool.picks`.
-        beside: What is read out over all slots beside the maxima, in words; nothing by default.
+        name: Name of the class of the structure.
+        drawing: How the structure is drawn.
+        mass: ``[graphs, slots]``, the fraction of the nodes of each graph that is assigned to each
+            slot; rows sum to one, and are zero for a graph without nodes.
+        picks: ``[graphs, depth, slots]``, the number of channels whose maximum each slot holds
+            after each latent layer; see :meth:`lfds.LFDSPool.picks`.
+        extra_readout: What is read out of all slots beside the maxima, in words; may be empty.
     """
 
     name: str
     drawing: Drawing
     mass: Floats
     picks: Floats
-    beside: str = ""
+    extra_readout: str = ""
 
     @property
     def num_slots(self) -> int:
@@ -47,36 +47,36 @@ class PoolView:
 
     @cached_property
     def picked(self) -> Floats:
-        """``[graphs, slots]``, the part of all channels of all layers that each slot has won."""
+        """``[graphs, slots]``, the fraction of the channels of all layers that each slot won."""
         won = self.picks.sum(axis=1)
-        part: Floats = won / np.maximum(won.sum(axis=1, keepdims=True), 1e-12)
-        return part
+        fraction: Floats = won / np.maximum(won.sum(axis=1, keepdims=True), 1e-12)
+        return fraction
 
     @cached_property
     def idle(self) -> NDArray[np.bool_]:
-        """``[slots]``, whether a slot receives less than a hundredth of an even share."""
+        """``[slots]``, whether a slot receives less than a hundredth of the mean mass."""
         return self.usage * self.num_slots < IDLE
 
 
 @dataclass(frozen=True, eq=False)
 class GraphView:
-    """One graph that is shown.
+    """One graph of the atlas.
 
     Attributes:
-        number: Its position in the set.
-        xy: ``[nodes, 2]`` or ``[nodes, 3]``, where its nodes are drawn, within -1 and 1.
-        true_place: Whether these are its own coordinates, and not a layout.
+        number: Its position in the dataset.
+        positions: ``[nodes, 2]`` or ``[nodes, 3]``, where its nodes are drawn, within -1 and 1.
+        has_coordinates: Whether these are its own coordinates, not a computed layout.
         edges: ``[edges, 2]``, each once, the smaller node first.
-        shares: For each structure ``[nodes, slots]``, exactly what ``pool.shares`` gives.
-        deciding: For each structure ``[nodes]``, which nodes decided: see :func:`deciding`.
+        shares: For each structure ``[nodes, slots]``, exactly what ``pool.shares`` returns.
+        contributions: For each structure ``[nodes]``; see :func:`contributions`.
     """
 
     number: int
-    xy: Floats
-    true_place: bool
-    edges: Whole
+    positions: Floats
+    has_coordinates: bool
+    edges: Integers
     shares: tuple[Floats, ...]
-    deciding: tuple[Floats, ...]
+    contributions: tuple[Floats, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,66 +84,66 @@ class AtlasNumbers:
     """All numbers of an atlas.
 
     Attributes:
-        name: What the set is called.
-        classes: Names of the classes, in the order of the columns of ``probabilities``; none for
-            a model of quantities.
-        target: ``[graphs]``, the class of each graph, -1 where it is not known.
+        name: Name of the dataset.
+        classes: Names of the classes, in the order of the columns of ``probabilities``; empty for
+            a regressor.
+        target: ``[graphs]``, the true class of each graph, -1 where it is unknown.
         probabilities: ``[graphs, classes]``.
-        amounts: ``[graphs, targets]``, the quantities that are predicted; no columns for classes.
-        true_amounts: ``[graphs, targets]``, what they are, NaN where it is not known.
+        values: ``[graphs, targets]``, the predictions of a regressor; no columns for a classifier.
+        true_values: ``[graphs, targets]``, NaN where they are unknown.
         pools: What each latent structure does with all graphs.
         graphs: The graphs that are shown.
-        through: How many of the values that the head decides by come from each structure, and
-            last how many there are.
+        head_channels: Number of input channels of the head that come from each structure, then the
+            number of all of them.
     """
 
     name: str
     classes: tuple[str, ...]
-    target: Whole
+    target: Integers
     probabilities: Floats
-    amounts: Floats
-    true_amounts: Floats
+    values: Floats
+    true_values: Floats
     pools: tuple[PoolView, ...]
     graphs: tuple[GraphView, ...]
-    through: tuple[int, ...]
+    head_channels: tuple[int, ...]
 
     @cached_property
-    def predicted(self) -> Whole:
-        """``[graphs]``, the most probable class of each graph; -1 where there are no classes."""
+    def predicted(self) -> Integers:
+        """``[graphs]``, the most probable class of each graph; -1 for a regressor."""
         if not self.classes:
             return np.full(len(self.target), -1)
-        likeliest: Whole = self.probabilities.argmax(axis=1)
-        return likeliest
+        best: Integers = self.probabilities.argmax(axis=1)
+        return best
 
     @cached_property
     def grouped_by_target(self) -> bool:
-        """Whether graphs are grouped by their class; by the predicted one if no class is known."""
+        """Whether graphs are grouped by true class, not by predicted class."""
         return bool((self.target >= 0).any())
 
-    def members(self, position: int) -> Whole:
-        """The graphs of a class: of those known, or else of those predicted."""
+    def members(self, position: int) -> Integers:
+        """The graphs of a class, by true class if any is known, otherwise by predicted class."""
         groups = self.target if self.grouped_by_target else self.predicted
         return np.flatnonzero(groups == position)
 
     def class_map(self, pool: PoolView, position: int) -> Floats | None:
-        """``[slots]``, the mean of ``mass`` over a class; None where no graph is of it."""
+        """``[slots]``, the mean of ``mass`` over a class; None for a class without graphs."""
         rows = self.members(position)
         return pool.mass[rows].mean(axis=0) if len(rows) else None
 
 
-def deciding(shares: Floats, picked: Floats) -> Floats:
-    r"""Tell which nodes decided: each slot hands what it has won back to those it received.
+def contributions(shares: Floats, picked: Floats) -> Floats:
+    r"""Return how much each node contributes: channels won by slots, divided among their nodes.
 
     .. math::
         d_i = \sum_k c_k \frac{p_{ik}}{\sum_j p_{jk}}
 
-    It sums to one. Latent layers let slots talk, so that what a slot has won is in part its
-    neighbours'; this is not followed any further.
+    They sum to one. Latent layers mix neighbouring slots, so that what a slot wins is in part due
+    to its neighbours; this is not taken into account.
 
     Args:
         shares: :math:`p_{ik}`, ``[nodes, slots]``.
-        picked: :math:`c_k`, the part of the channels that each slot has won, ``[slots]``.
+        picked: :math:`c_k`, the fraction of the channels that each slot won, ``[slots]``.
     """
     received = np.maximum(shares.sum(axis=0), 1e-12)
-    back: Floats = (shares * (picked / received)).sum(axis=1)
-    return back
+    divided: Floats = (shares * (picked / received)).sum(axis=1)
+    return divided

@@ -5,7 +5,14 @@ from typing import Any
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import POOLINGS
 from lfds.nn import structures
-from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors, GeneratedAnchors, MixtureAnchors
+from lfds.nn.anchors import (
+    ANCHORS,
+    Anchors,
+    FixedAnchors,
+    GeneratedAnchors,
+    MixtureAnchors,
+    SmoothAnchors,
+)
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.input_checks import check_batch
 from lfds.nn.models.network import GraphNetwork
@@ -38,6 +45,7 @@ __all__ = [
     "MixtureAnchors",
     "NetworkSettings",
     "Sketch",
+    "SmoothAnchors",
     "Structure",
     "Symmetry",
     "check_batch",

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import final
 
@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.input_checks import check_count
+from lfds.nn.input_checks import check_count, check_number
 
 
 class Anchors(nn.Module, ABC):
@@ -69,6 +69,59 @@ class FixedAnchors(Anchors):
 
     def forward(self, x_max: Tensor | None = None) -> Float[Tensor, "slots channels"]:
         return self.matrix
+
+
+@final
+class SmoothAnchors(Anchors):
+    r"""Anchors that vary slowly along the structure, so that neighbouring slots attract like nodes.
+
+    .. math::
+        \mathbf{W} = \mathbf{U} \, \mathrm{diag}\Big(\frac{s}{1 + \tau \lambda_f}\Big) \mathbf{C},
+        \qquad \mathbf{L} = \mathbf{U} \, \mathrm{diag}(\boldsymbol{\lambda}) \mathbf{U}^\top
+
+    with the Laplacian :math:`\mathbf{L}` of the structure and learned coefficients
+    :math:`\mathbf{C}`. The scale :math:`s` keeps the anchors as long as free ones at the start.
+
+    Args:
+        channels: Length of an anchor.
+        laplacian: The Laplacian :math:`\mathbf{L}`, [slots, slots].
+        smoothness: The factor :math:`\tau`; 0 leaves the anchors free.
+    """
+
+    depends_on_graph = False
+    basis: Tensor
+
+    def __init__(
+        self,
+        channels: int,
+        laplacian: Float[Tensor, "slots slots"],
+        smoothness: float = 1.0,
+    ) -> None:
+        super().__init__(channels, laplacian.shape[0])
+        if not 0 <= check_number("smoothness", smoothness) < float("inf"):
+            raise ValueError(f"smoothness must be finite and not negative, got {smoothness}")
+        self.smoothness = smoothness
+        # Not part of the state: it follows from the structure.
+        self.register_buffer("basis", smooth_basis(laplacian, smoothness), persistent=False)
+        self.coefficients = nn.Parameter(torch.empty(self.num_slots, channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        draw_anchors_(self.coefficients)
+
+    def forward(self, x_max: Tensor | None = None) -> Float[Tensor, "slots channels"]:
+        return self.basis @ self.coefficients
+
+
+def smooth_basis(
+    laplacian: Float[Tensor, "slots slots"], smoothness: float
+) -> Float[Tensor, "slots slots"]:
+    """The eigenvectors of a Laplacian, damped by their frequencies, of mean squared length one."""
+    frequencies, modes = torch.linalg.eigh(laplacian.detach().double())
+    damped = modes / (1 + smoothness * frequencies.clamp(min=0))
+    scale: Tensor = damped.square().sum(dim=1).mean().rsqrt()
+    basis: Tensor = (scale * damped).to(torch.get_default_dtype())
+    return basis
 
 
 @final
@@ -153,8 +206,13 @@ class MixtureAnchors(Anchors):
         return torch.einsum("gk,ksc->gsc", self.weights(x_max), self.matrices)
 
 
-ANCHORS: Mapping[str, Callable[[int, int], Anchors]] = MappingProxyType(
-    {"fixed": FixedAnchors, "generated": GeneratedAnchors, "mixture": MixtureAnchors}
+ANCHORS: Mapping[str, type[Anchors]] = MappingProxyType(
+    {
+        "fixed": FixedAnchors,
+        "smooth": SmoothAnchors,
+        "generated": GeneratedAnchors,
+        "mixture": MixtureAnchors,
+    }
 )
 
 

@@ -10,7 +10,7 @@ from torch_geometric.nn.aggr import Aggregation
 
 from lfds.config.network import PAPER_LAYER, NetworkSettings, check_slots
 from lfds.nn.accel.dispatch import autocasts, values_may_be_read
-from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors
+from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors, SmoothAnchors
 from lfds.nn.input_checks import (
     check_choice,
     check_count,
@@ -24,8 +24,8 @@ from lfds.nn.ops.ragged import Ragged, ragged
 from lfds.nn.ops.segment import ragged_max
 from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
 from lfds.nn.slot_modules import (
+    ChannelNorm,
     MaxBlend,
-    NodeNorm,
     SlotCounts,
     SlotDropout,
     SlotReadout,
@@ -66,9 +66,11 @@ class LFDSPool(Aggregation):
         latent: A network of your own in place of the latent layers, for example a CNN on the latent
             image. What it is called with, the structure says (:meth:`Structure.signal`); it returns
             one vector per graph, or slots in the same layout, of which maximum and mean are taken.
-        anchors: ``"fixed"`` for all graphs, ``"generated"`` for each graph from its largest values,
-            or a ``"mixture"`` weighted by them; or a matrix [slots, hidden_channels] to start fixed
-            ones from; or a module of :mod:`lfds.nn.anchors`.
+        anchors: ``"fixed"`` for all graphs, ``"smooth"`` along the structure as well (the same as
+            fixed where neighbours are learned), ``"generated"`` for each graph from its largest
+            values, or a ``"mixture"`` weighted by them; or a matrix [slots, hidden_channels] to
+            start fixed ones from; or a module of :mod:`lfds.nn.anchors`.
+        smoothness: How slowly smooth anchors vary; 0 leaves them free.
         reduction: How a slot combines what it receives: ``"sum"`` (the paper), ``"mean"`` over the
             nodes of the graph, ``"mass"``: mean over what the slot received.
         depth: Number of latent layers.
@@ -105,6 +107,7 @@ class LFDSPool(Aggregation):
         num_slots: int | None = None,
         latent: nn.Module | None = None,
         anchors: str | Tensor | Anchors = "fixed",
+        smoothness: float = 1.0,
         reduction: Reduction = "mean",
         depth: int = 2,
         slot_dropout: float = 0.0,
@@ -127,10 +130,10 @@ class LFDSPool(Aggregation):
         self.low_memory = check_flag("low_memory", low_memory)
         self.register_module("input_map", None)
         self.structure = make_structure(structure, num_slots)
-        self.anchors = make_anchors(anchors, channels, self.structure)
+        self.anchors = make_anchors(anchors, channels, self.structure, smoothness)
         self.blend = MaxBlend() if check_flag("blend", blend) else None
         self.counts = SlotCounts(channels) if check_flag("counts", counts) else None
-        self.node_norm = NodeNorm(channels) if check_flag("node_norm", node_norm) else None
+        self.node_norm = ChannelNorm(channels) if check_flag("node_norm", node_norm) else None
         self.slot_dropout = SlotDropout(slot_dropout)
         depth = self.depth if latent is None else 0
         self.layers = nn.ModuleList(self.structure.layer(channels) for _ in range(depth))
@@ -396,12 +399,19 @@ def make_structure(
     return STRUCTURES[structure].from_settings(settings)
 
 
-def make_anchors(anchors: str | Tensor | Anchors, channels: int, structure: Structure) -> Anchors:
-    """Build the anchors called by a name of ``ANCHORS``, or make sure that those given fit."""
+def make_anchors(
+    anchors: str | Tensor | Anchors, channels: int, structure: Structure, smoothness: float = 1.0
+) -> Anchors:
+    """Build the anchors of a name of ``ANCHORS``, or make sure that those given fit."""
     num_slots = structure.num_slots
     if isinstance(anchors, str):
         check_choice("anchors", anchors, ANCHORS)
-        return ANCHORS[anchors](channels, num_slots)
+        if anchors != "smooth":
+            return ANCHORS[anchors](channels, num_slots)
+        laplacian = structure.laplacian()
+        if laplacian is None:
+            return FixedAnchors(channels, num_slots)
+        return SmoothAnchors(channels, laplacian, smoothness)
     if not isinstance(anchors, Tensor | Anchors):
         raise TypeError(
             f"anchors must be a name ({', '.join(ANCHORS)}), a tensor [slots, channels] or an "

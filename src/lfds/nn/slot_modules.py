@@ -115,8 +115,8 @@ class SlotCounts(nn.Module):
 
 
 @final
-class NodeNorm(nn.Module):
-    r"""Normalize every channel over all nodes of a batch.
+class ChannelNorm(nn.Module):
+    r"""Normalize every channel over all rows of a batch: nodes, or vectors of graphs.
 
     .. math::
         x_{ij} \leftarrow \frac{x_{ij} - \mu_j}{\sqrt{\sigma_j^2 + \varepsilon}}
@@ -126,7 +126,7 @@ class NodeNorm(nn.Module):
     would decide to which slots the nodes go.
 
     There are no parameters, only the running mean and variance. Evaluation uses these, so that the
-    vector of a graph does not depend on its batch. A single node has no variance: it is normalized
+    vector of a graph does not depend on its batch. A single row has no variance: it is normalized
     by the running statistics, in training too.
 
     Args:

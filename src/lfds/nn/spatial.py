@@ -1,7 +1,8 @@
 """The spatial layer: the one graph convolution of nodes, slots and clusters."""
 
-from typing import Protocol, final, runtime_checkable
+from typing import NamedTuple, Protocol, final, runtime_checkable
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
@@ -13,6 +14,16 @@ class Adjacency(Protocol):
 
     def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
         r"""Return :math:`\mathbf{O} + \mathbf{A} \mathbf{S}`."""
+
+
+class DenseAdjacency(NamedTuple):
+    """An adjacency of a few nodes or slots, one matrix for each graph."""
+
+    matrix: Float[Tensor, "graphs rows rows"]
+
+    def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
+        """Add to each row what its neighbours send."""
+        return torch.baddbmm(own, self.matrix, sent)
 
 
 @final

@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
 
 from lfds.config.migrations import migrate_spec
-from lfds.config.network import IDLE_IN_BASELINES, NetworkSettings, recorded_network
-from lfds.config.registry import is_latent
+from lfds.config.network import NetworkSettings, idle_settings, recorded_network
 from lfds.config.training import Protocol, TrainingSettings
 from lfds.report.series import LEGACY_TRAINING
 from lfds.results.errors import ResultsError, first_problem
@@ -67,7 +66,7 @@ class RequestedRun(BaseModel):
         training = {name: spec[name] for name in TrainingSettings.model_fields if name in spec}
         options = dict(spec.get("options") or {})
         # Records do not name options without effect as the spec does.
-        idle = () if is_latent(record.fold.pool) else IDLE_IN_BASELINES
+        idle = idle_settings(record.fold.pool)
         for name in (*(spec.get("grid") or {}), *idle):
             training.pop(name, None)
             options.pop(name, None)

@@ -11,7 +11,15 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from lfds.nn import Anchors, FixedAnchors, GeneratedAnchors, LFDSPool, MixtureAnchors, Structure
+from lfds.nn import (
+    Anchors,
+    FixedAnchors,
+    GeneratedAnchors,
+    LFDSPool,
+    MixtureAnchors,
+    SmoothAnchors,
+    Structure,
+)
 from lfds.nn.spatial import SpatialLayer
 from lfds.nn.structures.array import Array, ArrayLayer
 from lfds.nn.structures.graph import LatentGraph, Loop, Sequence
@@ -99,6 +107,14 @@ def reference_anchors(anchors: Anchors, x_max: Tensor) -> Tensor:
 @reference_anchors.register
 def _fixed(anchors: FixedAnchors, x_max: Tensor) -> Tensor:
     return anchors.matrix
+
+
+@reference_anchors.register
+def _smooth(anchors: SmoothAnchors, x_max: Tensor) -> Tensor:
+    rows = []
+    for slot in anchors.basis:
+        rows.append(sum(a * c for a, c in zip(slot, anchors.coefficients, strict=True)))
+    return torch.stack(rows)
 
 
 @reference_anchors.register

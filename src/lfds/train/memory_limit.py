@@ -70,7 +70,7 @@ def min_parameters(settings: NetworkSettings) -> int:
     # The input of the head is as wide as the base, or as the rows that `sort` keeps.
     pooled = 32 * (settings.sorted_nodes // 2 - 4) if settings.pool == "sort" else width
     head = (pooled + settings.head_width) * settings.head_width
-    anchors = {"fixed": 1, "mixture": 4, "generated": width}[settings.anchors] * slots * width
+    anchors = {"mixture": 4, "generated": width}.get(settings.anchors, 1) * slots * width
     pool = {"diff": settings.clusters * width, "gmt": settings.seeds * width}.get(settings.pool, 0)
     for name in settings.structures:
         pool += anchors + settings.depth * width**2

@@ -175,8 +175,8 @@ def test_two_nodes_and_a_killed_worker_give_the_bits_of_one_process(tmp_path):
     from lfds.results.record import Record
 
     # Ray writes to the home folder.
-    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "RAY_USAGE_STATS_ENABLED": "0"}
-    environment["HOME"] = str(tmp_path)
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "HOME": str(tmp_path)}
+    environment["PYTHONPATH"] = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
     subprocess.run(
         [sys.executable, "-c", CLUSTER, str(tmp_path)],
         check=True,

@@ -77,3 +77,15 @@ def test_long_names_do_not_overlap(report_on):
     assert not any(a.overlaps(b) for n, a in enumerate(titles) for b in titles[:n])
     assert not any(t.overlaps(p) for n, t in enumerate(titles) for p in panels[:n])
     assert max(title.y1 for title in titles) <= drawing.figure.bbox.y1
+
+
+def test_records_without_curves_are_not_drawn(report_on):
+    kept = records(["max"], ["A"])
+    bare = [
+        one.model_copy(
+            update={"outcome": one.outcome.model_copy(update={"curve": type(one.outcome.curve)()})}
+        )
+        for one in kept
+    ]
+    assert draw_curves(report_on(kept).by("fair"), "A") is not None
+    assert draw_curves(report_on(bare).by("fair"), "A") is None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from lfds.config.messages import did_you_mean
+from lfds.config.messages import closest
 from lfds.config.registry import READERS
 from lfds.data.datasets.parts.settings import Form, Task
 from lfds.data.errors import DataError, quoted
@@ -145,5 +145,6 @@ def not_found(name: str, root: Path) -> DataError:
             f"the files of {name} are not in {root}; {where_to_put(name, root)}, "
             f"or run `lfds data prepare {name} --download --root {root}`"
         )
-    hint = did_you_mean(name, (*TU_DATASETS, *BUILT_IN))
-    return DataError(f"no dataset is called {quoted(name)}{hint}; `lfds data list` lists them all")
+    near = closest(name, (*TU_DATASETS, *BUILT_IN))
+    hint = "" if near is None else f"did you mean {near!r}? "
+    return DataError(f"no dataset is called {quoted(name)}; {hint}`lfds data list` lists them all")

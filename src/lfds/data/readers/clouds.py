@@ -163,7 +163,7 @@ def neighbour_edges(points: Points, neighbours: int) -> Ints:
     # Among many equal points a point may not find itself: then drop the farthest.
     itself[~itself.any(axis=1), -1] = True
     receivers = np.repeat(np.arange(count), neighbours)
-    return undirected(np.stack([near[~itself], receivers]), count)
+    return np.stack(undirected(near[~itself], receivers, count))
 
 
 def graphs_of_clouds(

@@ -1,6 +1,6 @@
 """DiffPool: nodes are assigned to clusters that form a graph of their own."""
 
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float, Int
@@ -11,7 +11,7 @@ from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.segment_matmul import weighted_sums
 from lfds.nn.ops.spmm import sum_of_neighbours
-from lfds.nn.spatial import SpatialLayer
+from lfds.nn.spatial import DenseAdjacency, SpatialLayer
 from lfds.nn.structures.graph import normalized_rows
 
 
@@ -96,16 +96,6 @@ class DiffPool(GraphPooling):
     def __getstate__(self) -> dict[str, Any]:
         # The penalty belongs to the graph of its batch: a copy of the module starts without.
         return {**self.__dict__, "_penalty": None}
-
-
-class DenseAdjacency(NamedTuple):
-    """An adjacency of a few nodes, one matrix for each graph."""
-
-    matrix: Float[Tensor, "graphs clusters clusters"]
-
-    def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
-        """Add to each cluster what its neighbours send."""
-        return torch.baddbmm(own, self.matrix, sent)
 
 
 def link_loss(

@@ -13,6 +13,7 @@ from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr
 from lfds.nn.ops.segment import ragged_max, ragged_mean, ragged_sum
 from lfds.nn.ops.segment_matmul import weighted_sums
+from lfds.nn.spatial import Activation
 
 
 class FlatPool(GraphPooling, ABC):
@@ -69,6 +70,51 @@ class MaxMeanPool(FlatPool):
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
     ) -> Float[Tensor, "boundaries-1 out_channels"]:
         return torch.cat([ragged_max(nodes, ptr), ragged_mean(nodes, ptr)], dim=1)
+
+
+@final
+class StatsPool(FlatPool):
+    r"""Maximum, mean and standard deviation of every channel, and :math:`\log(1 + n)`."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels, 3 * channels + 1)
+
+    def forward(
+        self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 out_channels"]:
+        mean = ragged_mean(nodes, ptr)
+        centred = nodes - mean[index_from_ptr(ptr, nodes.shape[0])]
+        # The root has no slope at zero: nodes that are all the same have a variance of zero.
+        deviation = (ragged_mean(centred.square(), ptr) + 1e-8).sqrt()
+        count = ptr.diff().to(nodes.dtype).log1p()[:, None]
+        return torch.cat([ragged_max(nodes, ptr), mean, deviation, count], dim=1)
+
+
+@final
+class MaxPerceptronPool(FlatPool):
+    """The maximum, and a perceptron on it with about as many parameters as a latent structure.
+
+    It controls for layers and parameters: what a structure gains beyond it is not due to those.
+    """
+
+    @classmethod
+    def from_settings(cls, settings: NetworkSettings) -> "MaxPerceptronPool":
+        return cls(settings.layers * settings.width, settings.width)
+
+    def __init__(self, channels: int, width: int = 64) -> None:
+        super().__init__(channels, channels + 4 * width)
+        self.perceptron = nn.Sequential(
+            nn.Linear(channels, width, bias=False),
+            Activation(width),
+            nn.Linear(width, 4 * width, bias=False),
+            Activation(4 * width),
+        )
+
+    def forward(
+        self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
+    ) -> Float[Tensor, "boundaries-1 out_channels"]:
+        largest = ragged_max(nodes, ptr)
+        return torch.cat([largest, self.perceptron(largest)], dim=1)
 
 
 @final

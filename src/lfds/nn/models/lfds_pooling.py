@@ -8,10 +8,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lfds.config.network import NetworkSettings
+from lfds.config.registry import POOLINGS
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.ops.edges import Edges
 from lfds.nn.pool import LFDSPool
-from lfds.nn.structures import STRUCTURES
 
 
 @final
@@ -36,7 +36,7 @@ class LFDSPooling(GraphPooling):
         pools = [
             LFDSPool(
                 in_channels,
-                STRUCTURES[name].from_settings(settings),
+                POOLINGS[name].load().from_settings(settings),
                 hidden_channels=settings.width if uses_all else None,
                 **settings.layer_options(),
             )

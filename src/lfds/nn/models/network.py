@@ -14,6 +14,7 @@ from lfds.nn.models.backbone import Backbone
 from lfds.nn.models.head import Head
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.segment import ragged_max
+from lfds.nn.slot_modules import ChannelNorm
 
 
 @final
@@ -26,7 +27,9 @@ class GraphNetwork(nn.Module):
     .. math::
         [\max_i (\mathbf{x}_{1,i}, \mathbf{x}_{2,i}, \ldots), \mathrm{pool}(\mathbf{X})].
 
-    With a pooling that replaces the readout, its vector is all that the perceptron sees.
+    With a pooling that replaces the readout, its vector is all that the perceptron sees. With
+    ``vector_norm`` the vector is normalized in the same way for every pooling, so that a comparison
+    of poolings is not one of their scales.
 
     Args:
         in_channels: Width of the nodes.
@@ -42,10 +45,17 @@ class GraphNetwork(nn.Module):
         check_widths(in_channels, out_channels)
         self.in_channels, self.out_channels, self.settings = in_channels, out_channels, settings
         self.base = Backbone(in_channels, settings.width, settings.layers, settings.node_dropout)
+        all_channels = settings.layers * settings.width
         self.pool: GraphPooling = entry_of(settings.pool).load().from_settings(settings)
+        # Latent structures have a map of their own, see LFDSPool.
+        maps = settings.baseline_layers == "all" and settings.layers > 1
+        self.layer_map: nn.Linear | None = None
+        if maps and not settings.structures and not self.pool.uses_all_layers:
+            self.layer_map = nn.Linear(all_channels, settings.width, bias=False)
         self.vector_channels = self.pool.out_channels
         if not self.pool.replaces_readout:
-            self.vector_channels += settings.layers * settings.width
+            self.vector_channels += all_channels
+        self.vector_norm = ChannelNorm(self.vector_channels) if settings.vector_norm else None
         self.head = Head(
             self.vector_channels,
             settings.head_width,
@@ -67,11 +77,15 @@ class GraphNetwork(nn.Module):
         check_features(x, self.in_channels)
         check_precision(x, self.base.layers[0].transforms.weight)
         check_ptr(ptr, x.shape[0])
-        everything, last = self.base(x, edges)
-        pooled: Tensor = self.pool(everything if self.pool.uses_all_layers else last, ptr, edges)
-        if self.pool.replaces_readout:
-            return pooled
-        return torch.cat([ragged_max(everything, ptr), pooled], dim=1)
+        everything, nodes = self.base(x, edges)
+        if self.pool.uses_all_layers:
+            nodes = everything
+        elif self.layer_map is not None:
+            nodes = self.layer_map(everything)
+        vectors: Tensor = self.pool(nodes, ptr, edges)
+        if not self.pool.replaces_readout:
+            vectors = torch.cat([ragged_max(everything, ptr), vectors], dim=1)
+        return vectors if self.vector_norm is None else self.vector_norm(vectors)
 
     def penalty(self) -> Float[Tensor, ""]:
         """What to add to the loss of the batch of the last call; zero for most poolings."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lfds.nn.spatial import Activation
 from lfds.nn.structures.base import Sketch, Structure, Symmetry
-from lfds.nn.structures.image import check_kernel_size, interior
+from lfds.nn.structures.image import check_kernel_size, interior, path_laplacian
 
 
 @final
@@ -33,6 +33,9 @@ class Array(Structure):
 
     def layer(self, channels: int) -> "ArrayLayer":
         return ArrayLayer(channels, self.kernel_size)
+
+    def laplacian(self) -> Float[Tensor, "slots slots"]:
+        return path_laplacian(self.num_slots)
 
     def sketch(self) -> Sketch:
         return Sketch("Array", "boxes")

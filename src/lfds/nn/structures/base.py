@@ -22,17 +22,21 @@ class Structure(nn.Module, ABC):
 
     Attributes:
         num_slots: Number of slots.
+        least_slots: The smallest number of slots there may be.
         channels_first: Whether channels come before slots in :meth:`signal`, as convolutions want.
         signal_dims: Numbers of dimensions that :meth:`signal` may have.
     """
 
     num_slots: int
+    least_slots: ClassVar[int] = 2
     channels_first: ClassVar[bool] = False
     signal_dims: ClassVar[tuple[int, ...]] = (3,)
 
     def __init__(self, num_slots: int) -> None:
         super().__init__()
-        self.num_slots = check_count(f"num_slots of {type(self).__name__}", num_slots, least=2)
+        self.num_slots = check_count(
+            f"num_slots of {type(self).__name__}", num_slots, least=self.least_slots
+        )
 
     @classmethod
     def from_settings(cls, settings: NetworkSettings) -> "Structure":
@@ -46,6 +50,10 @@ class Structure(nn.Module, ABC):
         It is called with the slots [graphs, slots, channels] and the structure, and has a method
         ``reset_parameters``.
         """
+
+    def laplacian(self) -> Float[Tensor, "slots slots"] | None:
+        """The Laplacian along which anchors may be smooth; None where neighbours are not fixed."""
+        return None
 
     @abstractmethod
     def sketch(self) -> "Sketch":

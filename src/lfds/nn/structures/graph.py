@@ -39,6 +39,10 @@ class GraphStructure(Structure):
         """Add to each slot what its neighbours send."""
         return own + self.sum_of_neighbours(sent)
 
+    def laplacian(self) -> Float[Tensor, "slots slots"] | None:
+        adjacency = self.adjacency
+        return torch.diag(adjacency.sum(dim=1)) - adjacency
+
     def signal(self, slots: Float[Tensor, "graphs slots channels"]) -> tuple[Tensor, ...]:
         """The slots as they are, and their adjacency."""
         return slots, self.adjacency.to(slots)

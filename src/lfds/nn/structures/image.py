@@ -44,6 +44,10 @@ class Image(Structure):
     def layer(self, channels: int) -> "ImageLayer":
         return ImageLayer(channels, self.kernel_size)
 
+    def laplacian(self) -> Float[Tensor, "slots slots"]:
+        rows, columns = path_laplacian(self.height), path_laplacian(self.width)
+        return torch.kron(rows, torch.eye(self.width)) + torch.kron(torch.eye(self.height), columns)
+
     def sketch(self) -> Sketch:
         return Sketch("Image", "grid", size=(self.height, self.width))
 
@@ -95,6 +99,12 @@ class ImageLayer(nn.Module):
     def reset_parameters(self) -> None:
         self.convolution.reset_parameters()
         self.activation.reset_parameters()
+
+
+def path_laplacian(length: int) -> Tensor:
+    """The Laplacian of a path graph."""
+    steps = torch.eye(length)[1:] - torch.eye(length)[:-1]
+    return steps.T @ steps
 
 
 def check_kernel_size(kernel_size: int) -> None:

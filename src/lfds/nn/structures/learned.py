@@ -55,6 +55,9 @@ class LearnedGraph(GraphStructure):
         weights = normalized_rows(self.adjacency) if self.normalized else self.adjacency
         return weights.to(slots.dtype) @ slots
 
+    def laplacian(self) -> None:
+        """None: who is whose neighbour changes while training."""
+
     def sketch(self) -> Sketch:
         return Sketch("Learned graph", "graph", matrix=self.adjacency)
 

@@ -43,8 +43,8 @@ class LearningCurves:
 
 
 def draw_curves(board: Leaderboard, column: str) -> Drawing | None:
-    """Draw one dataset, a panel per row; None if no fold has completed."""
-    entries = [entry for entry in board.column(column) if entry.series.done]
+    """Draw one dataset, a panel per row; None if no fold has completed or kept its curve."""
+    entries = [entry for entry in board.column(column) if _has_curve(entry, board.rule)]
     if not entries:
         return None
     across = min(_PANELS_PER_LINE, len(entries))
@@ -86,6 +86,12 @@ def learning_curves(entry: Entry, rule: Rule) -> LearningCurves:
         evaluated += [(epoch + 1, curve[epoch]) for epoch, curve in found if epoch < len(curve)]
     train = _padded([outcome.curve.train for outcome in outcomes])
     return LearningCurves(_padded(curves), train, evaluated)
+
+
+def _has_curve(entry: Entry, rule: Rule) -> bool:
+    """Whether a fold has completed, and its record kept the curve: packed ones may not."""
+    curves = (outcome.curve for outcome in entry.series.outcomes)
+    return any(curve.validation if rule == "fair" else curve.test for curve in curves)
 
 
 def _padded(curves: list[tuple[float, ...]]) -> NDArray[np.float64]:

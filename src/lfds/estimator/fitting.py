@@ -1,0 +1,223 @@
+"""Training a network on graphs with targets, for classifiers and regressors alike."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
+from torch import Tensor
+
+from lfds.config.encoding import EncodingSettings
+from lfds.config.training import TrainingSettings
+from lfds.data.encodings.encoder import Encoder
+from lfds.data.graphset import GraphSet
+from lfds.estimator.options import Options
+from lfds.estimator.predictor import run
+from lfds.nn import GraphNetwork, NetworkSettings
+from lfds.seeds import seed_for
+from lfds.train.epoch import batches, train_pass
+from lfds.train.errors import DivergedError
+from lfds.train.loop import Progress, Training
+from lfds.train.memory_limit import build_network, memory_errors_explained
+from lfds.train.objective import Objective
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """All settings of a fit.
+
+    Attributes:
+        network: Settings of the network.
+        training: Settings of the training.
+        encoding: Which features the nodes get.
+        objective: Loss and score.
+        options: Everything else.
+    """
+
+    network: NetworkSettings
+    training: TrainingSettings
+    encoding: EncodingSettings
+    objective: Objective
+    options: Options
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """A fitted network to continue from.
+
+    Attributes:
+        network: Its weights are copied.
+        encoder: The encoder it was fitted with.
+        fits: How often it was fitted before; part of the names of random streams.
+    """
+
+    network: GraphNetwork
+    encoder: Encoder
+    fits: int
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """A fitted network.
+
+    Attributes:
+        network: With the weights of the best epoch.
+        encoder: Fitted on the training graphs.
+        history: Losses and scores of every epoch.
+        validation: Rows of the validation graphs.
+        outputs: The outputs of the network for them.
+    """
+
+    network: GraphNetwork
+    encoder: Encoder
+    history: Progress
+    validation: Rows
+    outputs: Tensor
+
+
+def fit_network(
+    graphs: GraphSet,
+    strata: NDArray[np.integer],
+    outputs: int,
+    plan: FitPlan,
+    start: WarmStart | None,
+) -> FitResult:
+    """Fit a network.
+
+    Args:
+        graphs: With targets ``y`` in the form of the objective.
+        strata: Class of each graph, for a stratified validation split; zeros for regression.
+        outputs: Number of outputs of the network.
+        plan: All settings.
+        start: Network to continue from; ``None`` for new weights.
+    """
+    options = plan.options
+    train, validation = split_validation(strata, options.validation, options.seed)
+    encoder = Encoder(plan.encoding).fit(graphs[train]) if start is None else start.encoder
+    encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
+    scope = ("estimator", "fit", 0 if start is None else start.fits)
+    with _isolated_randomness():
+        if start is None:
+            network = new_network(encoder.width, outputs, plan)
+        else:
+            network = deepcopy(start.network)
+        training = Training(
+            network,
+            encoded[train],
+            encoded[validation] if len(validation) else None,
+            plan.training,
+            options.seed,
+            scope,
+            objective=plan.objective,
+            patience=options.patience,
+        )
+        with progress_bar(plan.training.epochs, shown=options.progress) as after_epoch:
+            training.run(after_epoch)
+    network.load_state_dict(training.best)
+    validated = run(network.eval(), encoded[validation])
+    return FitResult(network, encoder, training.progress, validation, validated)
+
+
+def partial_fit_network(
+    graphs: GraphSet,
+    network: GraphNetwork,
+    encoder: Encoder,
+    plan: FitPlan,
+    call: int,
+    optimizer: torch.optim.Optimizer,
+) -> tuple[float, float]:
+    """Train one epoch on some graphs; return the mean loss and score.
+
+    Args:
+        graphs: With targets in the form of the objective.
+        network: Is trained in place.
+        encoder: Is used as it is.
+        plan: All settings.
+        call: Number of epochs before this call; part of the names of random streams.
+        optimizer: Keeps its state between calls.
+    """
+    options, size = plan.options, plan.training.batch_size
+    encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
+    order = torch.Generator().manual_seed(seed_for(options.seed, "estimator", "order", call))
+    rows = torch.randperm(len(encoded), generator=order)
+    with _isolated_randomness(), memory_errors_explained(network.settings, size):
+        torch.manual_seed(seed_for(options.seed, "estimator", "dropout", call))
+        parts = batches(encoded, rows, size)
+        try:
+            return train_pass(network, parts, optimizer, plan.objective)
+        except DivergedError as error:
+            raise DivergedError(
+                f"{error} in call {call + 1}; start again with a learning rate below "
+                f"{plan.training.learning_rate}"
+            ) from None
+
+
+def new_network(features: int, outputs: int, plan: FitPlan) -> GraphNetwork:
+    """Return a network with random weights that depend on the seed of the plan alone."""
+    with _isolated_randomness():
+        torch.manual_seed(seed_for(plan.options.seed, "estimator", "weights"))
+        return build_network(features, outputs, plan.network)
+
+
+def split_validation(strata: NDArray[np.integer], fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Return the rows of training and of validation graphs, stratified by class.
+
+    Every class keeps at least one training graph; there may be no validation graphs.
+
+    Args:
+        strata: The class of each graph; zeros for regression.
+        fraction: Of the graphs that are held out, from 0 to below 1.
+        seed: Random seed.
+
+    >>> train, validation = split_validation(np.array([0, 1] * 10), 0.2, seed=0)
+    >>> len(train), sorted((validation % 2).tolist())
+    (16, [0, 0, 1, 1])
+    """
+    random = np.random.default_rng(seed_for(seed, "estimator", "validation"))
+    shuffled = random.permutation(len(strata))
+    by_class = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    first = np.diff(strata[by_class], prepend=-1) != 0
+    free = by_class[~first]
+    count = min(round(fraction * len(strata)), len(free))
+    # Evenly spaced among graphs sorted by class: every class contributes in proportion.
+    places = (np.arange(count) + 0.5) * (len(free) / max(count, 1))
+    held_out = np.zeros(len(strata), dtype=bool)
+    held_out[free[places.astype(int)]] = True
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+@contextmanager
+def progress_bar(epochs: int, *, shown: bool) -> Iterator[Callable[[Training], None]]:
+    """Show a progress bar on standard error; yield the function to call after each epoch.
+
+    Args:
+        epochs: Number of epochs, at most.
+        shown: Whether there is a bar at all.
+    """
+    columns = (TextColumn("fitting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    note = TextColumn("{task.fields[note]}")
+    with ProgressBar(*columns, note, console=Console(stderr=True), disable=not shown) as bar:
+        task = bar.add_task("fitting", total=epochs, note="")
+
+        def after_epoch(training: Training) -> None:
+            history = training.progress
+            part = "validation" if history.has_validation else "training"
+            text = f"loss {history.loss[-1]:.3f}, {part} {history.validation[-1]:.3f}"
+            bar.update(task, completed=history.epochs, note=text)
+
+        yield after_epoch
+
+
+@contextmanager
+def _isolated_randomness() -> Iterator[None]:
+    """Restore torch's global generator, which layers draw from."""
+    with torch.random.fork_rng(devices=[]):
+        yield

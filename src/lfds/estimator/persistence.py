@@ -1,0 +1,200 @@
+"""Saving and loading models: weights in safetensors, the rest in JSON; nothing is unpickled."""
+
+import hashlib
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as tensors_from
+from safetensors.torch import save as tensors_to
+from torch import Size, Tensor
+
+from lfds.config.migrations import migrate_weights
+from lfds.data.atomic_io import atomic_folder, check_overwrite, previous_folder
+from lfds.data.encodings.encoder import Encoder
+from lfds.data.errors import DataError
+from lfds.estimator.model_card import (
+    ModelCard,
+    card_text,
+    damaged,
+    file_content,
+    read_card,
+    read_head,
+)
+from lfds.estimator.output_decoding import ClassDecoder
+from lfds.nn import GraphNetwork
+
+if TYPE_CHECKING:
+    from lfds.estimator.classifier import LFDSClassifier
+    from lfds.estimator.regressor import LFDSRegressor
+
+CARD, WEIGHTS, ENCODER = "model.json", "weights.safetensors", "encoder.json"
+_FILES = frozenset((CARD, WEIGHTS, ENCODER))
+# Settings that are the length of an axis of some tensor, and settings that count tensors.
+_LENGTHS = ("width", "head_width", "slots")
+_COUNTS = ("layers", "depth")
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """The content of a model folder.
+
+    Attributes:
+        card: Everything that is not a tensor.
+        network: With its weights, in evaluation mode.
+        encoder: Fitted.
+    """
+
+    card: ModelCard
+    network: GraphNetwork
+    encoder: Encoder
+
+
+def load(path: str | PathLike[str]) -> "LFDSClassifier | LFDSRegressor":
+    """Return the estimator saved in the folder ``path``; its predictions are the same bits.
+
+    Nothing in the folder is executed. A file that is missing, truncated or changed, and a format
+    newer than this library, raise a DataError.
+    """
+    # Estimators save themselves by this module.
+    from lfds.estimator.classifier import LFDSClassifier
+    from lfds.estimator.regressor import LFDSRegressor
+
+    saved = load_model(path)
+    options = saved.card.parameters.for_estimator()
+    if isinstance(saved.card.decoder, ClassDecoder):
+        return LFDSClassifier(**options).restore(saved)
+    del options["class_weight"]
+    return LFDSRegressor(**options).restore(saved)
+
+
+def load_model(path: str | PathLike[str]) -> SavedModel:
+    """Read a model folder and verify its checksums."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise _no_folder(folder)
+    card = read_card(folder / CARD)
+    files = {name: _verified(folder / name, card.files.get(name)) for name in (WEIGHTS, ENCODER)}
+    encoder = Encoder.from_json(files[ENCODER])
+    if encoder.width != card.features:
+        raise damaged(folder / ENCODER, f"has {encoder.width} features, not {card.features}")
+    network = network_from(files[WEIGHTS], card, folder / WEIGHTS)
+    return SavedModel(card, network.eval(), encoder)
+
+
+def save_model(
+    path: str | PathLike[str], card: ModelCard, network: GraphNetwork, encoder: Encoder
+) -> None:
+    """Write a model folder completely or not at all, replacing a model that is there."""
+    check_replaceable(path)
+    files = {WEIGHTS: weights_of(network), ENCODER: encoder.to_json().encode()}
+    card = card.model_copy(
+        update={"files": {name: _sha256(content) for name, content in files.items()}}
+    )
+    with atomic_folder(Path(path), replaceable=_FILES.__contains__) as folder:
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        (folder / CARD).write_text(card_text(card), encoding="utf-8")
+
+
+def check_replaceable(path: str | PathLike[str]) -> None:
+    """Raise if saving a model at ``path`` would delete anything but a model."""
+    folder = Path(path)
+    check_overwrite(folder, _FILES.__contains__)
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    try:
+        read_head(folder / CARD)
+    except DataError as error:
+        raise DataError(
+            f"is not a model of lfds (no valid {CARD}) and is not replaced; choose a new folder",
+            source=folder,
+        ) from error
+
+
+def weights_of(network: GraphNetwork) -> bytes:
+    """Return the weights of a network in the safetensors format."""
+    weights = {name: value.contiguous().clone() for name, value in network.state_dict().items()}
+    return tensors_to(weights)
+
+
+def network_from(content: bytes, card: ModelCard, source: Path) -> GraphNetwork:
+    """Return the network that a card describes, with stored weights.
+
+    Sizes are compared before any memory is allocated: a card may describe a network of a billion
+    channels, but a small file cannot hold its weights.
+    """
+    try:
+        weights: dict[str, Tensor] = tensors_from(content)
+    except SafetensorError as error:
+        raise damaged(source, str(error)) from error
+    _check_settings(weights, card, source)
+    weights = _migrate(weights, card)
+    _check_shapes(weights, card, source)
+    for name, value in weights.items():
+        if not bool(value.isfinite().all()):
+            raise damaged(source, f"{name} is not finite")
+    network = GraphNetwork(card.features, card.decoder.outputs, card.network)
+    network.load_state_dict(weights)
+    return network
+
+
+def _check_settings(weights: dict[str, Tensor], card: ModelCard, source: Path) -> None:
+    """Raise if the card describes more than a file of this size can hold."""
+    longest = max((length for value in weights.values() for length in value.shape), default=0)
+    for names, most in ((_LENGTHS, longest), (_COUNTS, len(weights))):
+        for name in names:
+            size = getattr(card.network, name)
+            if size > most:
+                raise damaged(source, f"it is too small for the {name} of {size} in the card")
+
+
+def _migrate(weights: dict[str, Tensor], card: ModelCard) -> dict[str, Tensor]:
+    """Return tensors under the names of today's network."""
+    names = migrate_weights(weights, _sizes_of(card))
+    renamed = {name: weights[old] for name, old in names.items() if old in weights}
+    unused = {name: weights[name] for name in weights.keys() - set(names.values())}
+    return {**unused, **renamed}
+
+
+def _check_shapes(weights: dict[str, Tensor], card: ModelCard, source: Path) -> None:
+    wanted, found = _sizes_of(card), {name: value.shape for name, value in weights.items()}
+    for name in sorted(wanted.keys() | found.keys()):
+        if wanted.get(name) != found.get(name):
+            stored, needed = _shown(found.get(name)), _shown(wanted.get(name))
+            raise damaged(source, f"{name} is {stored} here and {needed} in the card")
+
+
+def _sizes_of(card: ModelCard) -> dict[str, Size]:
+    with torch.device("meta"):  # shapes without memory
+        network = GraphNetwork(card.features, card.decoder.outputs, card.network)
+    return {name: value.shape for name, value in network.state_dict().items()}
+
+
+def _shown(shape: Size | None) -> str:
+    return "missing" if shape is None else str(list(shape))
+
+
+def _verified(file: Path, expected: str | None) -> bytes:
+    content = file_content(file)
+    if _sha256(content) != expected:
+        raise damaged(file, "its checksum differs")
+    return content
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _no_folder(folder: Path) -> DataError:
+    old = None if folder.exists() else previous_folder(folder)
+    if old is None:
+        return DataError("is not a model: needs a folder that save wrote", source=folder)
+    return DataError(
+        f"is missing: a save was interrupted, and the previous model was moved to {old}; move it "
+        f"back to {folder}, or save again",
+        source=folder,
+    )

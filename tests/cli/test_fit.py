@@ -1,0 +1,210 @@
+"""``lfds fit``, and the way from a file to predictions and metrics."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import lfds as library
+from lfds.cli.fit import options_of, spell_flag, summary
+from lfds.config.network import NetworkSettings
+from lfds.estimator.options import Options, flag_of
+from tests.cli.sources import FAST, lines, write_source
+from tests.estimator.small import FAST as FAST_OPTIONS
+from tests.estimator.small import classifier, graphs, regressor
+from tests.estimator.test_options import OWN, another_value
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "clouds", "tu", "set"])
+def test_from_every_source_to_predictions_and_metrics(form, lfds, tmp_path):
+    data = write_source(tmp_path, form)
+    code, out, err = lfds("fit", data, "-o", "model", *FAST)
+    assert (code, err) == (0, "")
+    assert "saved as model" in out
+    code, out, err = lfds("predict", "model", data, "-o", "out.csv")
+    assert (code, out) == (0, "")
+    rows = (tmp_path / "out.csv").read_text().splitlines()
+    assert len(rows) == 1 + (24 if form in ("tu", "set") else 20)
+    assert f"predictions for {len(rows) - 1} graphs in out.csv" in err
+    code, out, _ = lfds("evaluate", "model", data, "--json")
+    assert code == 0
+    assert json.loads(out)["graphs"] == len(rows) - 1
+
+
+def test_numbers_with_a_point_are_regressed(lfds, tmp_path):
+    pytest.importorskip("rdkit")
+    rows = "\n".join(f"{'C' * (k + 1)},{k}.5" for k in range(12))
+    (tmp_path / "data.csv").write_text(f"smiles,boils\n{rows}\n")
+    code, out, _ = lfds("fit", "data.csv", "-o", "model", *FAST)
+    assert code == 0
+    assert "with 1 target(s)" in out
+    assert "validation R2 " in out
+    assert isinstance(library.load("model"), library.LFDSRegressor)
+    code, out, _ = lfds("predict", "model", "data.csv")
+    assert out.splitlines()[0] == "line,amount"
+    code, out, _ = lfds("evaluate", "model", "data.csv")
+    assert "rmse" in out
+    code, _, err = lfds("fit", "data.csv", "-o", "other", "--balanced", *FAST)
+    assert code == 2
+    assert err.startswith("lfds: --balanced: needs classes, and the targets of data.csv are num")
+
+
+def test_flags_reach_the_estimator(lfds, tmp_path):
+    data = write_source(tmp_path, "jsonl")
+    some = ["--structure", "array", "--balanced", "--patience", "1", "--seed", "3"]
+    more = ["--encoding", "rwse", "degree", "--validation", "0.3", "--reduction", "sum"]
+    assert lfds("fit", data, "-o", "model", *FAST, *some, *more)[0] == 0
+    made = library.load("model").get_params()
+    for name, value in {
+        "structure": "array", "slots": 4, "class_weight": "balanced", "patience": 1, "seed": 3,
+        "encoding": ["rwse", "degree"], "validation": 0.3, "reduction": "sum",
+        "options": {"width": 8, "head_width": 8}, "progress": False,
+    }.items():  # fmt: skip
+        assert made[name] == value
+
+
+def test_every_option_with_a_flag_is_in_the_help(lfds):
+    out = " ".join(lfds("fit", "--help")[1].replace("│", " ").split())
+    for name in Options.model_fields:
+        flag = flag_of(name)
+        if flag is not None:
+            assert f" {spell_flag(name)} " in out
+            for choice in flag.choices:
+                assert choice in out
+    assert "Random seed. [default: (0)]" in out
+
+
+@pytest.mark.parametrize("name", NetworkSettings.model_fields)
+def test_every_setting_of_the_network_is_a_value_of_option(name):
+    if name in OWN:
+        assert flag_of(OWN[name]) is not None
+        return
+    value = another_value(name)
+    flags = {"options": [f"{name}={json.dumps(value)}"], "seed": None, "class_weight": False}
+    options = options_of(flags)
+    assert options == {"options": {name: value}}
+    assert getattr(Options.of(options).network_settings(), name) == value
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--structure", "lop"], "--structure: no structure is called 'lop'; did you mean 'loop'"),
+        (["--epochs", "0"], "--epochs: "),
+        (["--batch-size", "1"], "--batch-size: "),
+        (["--validation", "1.5"], "--validation: needs a number from 0 to below 1, not 1.5"),
+        (["--workers", "0"], "--workers: needs an integer of at least 1, not 0"),
+        (["--option", "width=0"], "--option width: "),
+        (["--option", "width=x"], "--option width: "),
+        (["--option", "wide=3"], "no option is called 'wide'"),
+        (["--option", "slots=9"], "--option: 'slots' has an option of its own; use --slots"),
+        (["--option", "pool=max"], "--option: 'pool' has an option of its own; use --structure"),
+        (["--target", "y"], "--target: is for .csv files, not data.jsonl; leave it out"),
+        (["--skip-bad"], "--skip-bad: is for .csv files, not data.jsonl; leave it out"),
+    ],
+)
+def test_messages_name_flags(flags, message, lfds, tmp_path):
+    write_source(tmp_path, "jsonl")
+    code, out, err = lfds("fit", "data.jsonl", "-o", "model", *flags)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"lfds: {message}")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "nowhere.jsonl", "-o", "m"], "nowhere.jsonl"),
+        (["fit", "data.jsonl", "-o", "m", "--option", "width=10000000"], "choose a smaller one"),
+        (["fit", "data.jsonl", "-o", "notes"], "holds other files, such as 'mine.txt'"),
+        (["fit", "one.jsonl", "-o", "m"], "one.jsonl: all 2 graphs are of class 'a'"),
+        (["predict", "nowhere", "data.jsonl"], "is not a model"),
+        (["predict", "model", "bad.jsonl", "-o", "out.csv"], "bad.jsonl, line 2"),
+        (["predict", "model", "other.jsonl", "-o", "out.csv"], "node labels: the model was"),
+        (["predict", "cut", "data.jsonl", "-o", "out.csv"], "is not what was saved"),
+        (["evaluate", "model", "strange.jsonl"], "strange.jsonl: label 'star' is none of the"),
+        (["export", "nowhere", "--onnx", "m.onnx"], "is not a model"),
+    ],
+)
+def test_an_error_is_one_line_and_nothing_is_written(arguments, message, lfds, tmp_path):
+    write_source(tmp_path, "jsonl")
+    assert lfds("fit", "data.jsonl", "-o", "model", *FAST)[0] == 0
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("mine")
+    (tmp_path / "one.jsonl").write_text('{"nodes": 1, "label": "a"}\n' * 2)
+    (tmp_path / "bad.jsonl").write_text('{"labels": [1]}\n{"labels": [1], "edges": [[0, 5]]}\n')
+    (tmp_path / "other.jsonl").write_text('{"nodes": 1}\n')
+    (tmp_path / "strange.jsonl").write_text('{"labels": [1], "label": "star"}\n' * 2)
+    library.load("model").save("cut")
+    (tmp_path / "cut" / "weights.safetensors").write_bytes(b"")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    code, out, err = lfds(*arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("lfds: ")
+    assert len(err.splitlines()) == 1
+    assert message in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_an_interrupted_fit_writes_nothing(lfds, tmp_path, monkeypatch):
+    write_source(tmp_path, "jsonl")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lfds.estimator.base.fit_network", interrupt)
+    code, _, err = lfds("fit", "data.jsonl", "-o", "model", *FAST)
+    assert code == 130
+    assert err == "lfds: stopped; nothing was written\n"
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.skipif(not (SHARED / "MUTAG").exists(), reason="no shared data here")
+def test_a_published_dataset_by_name(lfds):
+    root = ("--root", SHARED)
+    assert lfds("fit", "MUTAG", "-o", "model", *root, *FAST)[0] == 0
+    code, out, _ = lfds("predict", "model", "MUTAG", *root)
+    assert code == 0
+    assert len(out.splitlines()) == 189
+
+
+def test_graphs_without_labels_are_predicted_but_not_fitted_or_evaluated(lfds, tmp_path):
+    (tmp_path / "zeros.jsonl").write_text(
+        "\n".join(line.replace('"path"', "0").replace('"ring"', "1") for line in lines())
+    )
+    (tmp_path / "bare.jsonl").write_text("\n".join(lines(label=None)))
+    assert lfds("fit", "zeros.jsonl", "-o", "model", *FAST)[0] == 0
+    assert lfds("predict", "model", "bare.jsonl")[0] == 0
+    for arguments in (
+        ("evaluate", "model", "bare.jsonl"),
+        ("fit", "bare.jsonl", "-o", "new"),
+        ("fit", "bare.jsonl", "-o", "new", "--balanced"),
+    ):
+        code, out, err = lfds(*arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith("lfds: bare.jsonl: the graphs carry no labels; ")
+    code, out, err = lfds("compare", "--data", "bare.jsonl", "--graphs", "4", "--out", "new")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "the graphs carry no labels" in err
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_summary_of_a_fit():
+    first, second = summary(classifier(), graphs())
+    assert first == "fitted on 24 graphs with 2 classes: path, ring"
+    assert second.startswith("best epoch ")
+    assert ", validation accuracy " in second
+    assert second.endswith(" %")
+    history = regressor().history_
+    error = history.validation_loss[history.best]
+    assert summary(regressor(), graphs())[1].endswith(f", validation R2 {1 - error:.2f}")
+
+
+def test_the_summary_of_a_fit_without_validation():
+    made = library.LFDSClassifier(**FAST_OPTIONS, validation=0).fit(graphs())
+    second = summary(made, graphs())[1]
+    assert second.startswith("last epoch 2 of 2, training accuracy ")
+    assert second.endswith("% (no validation graphs)")

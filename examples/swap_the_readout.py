@@ -1,4 +1,4 @@
-"""A PyG network whose global max pooling is swapped for a latent structure: one line changes."""
+"""A PyG network with a latent structure in place of global max pooling: one line changes."""
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +27,7 @@ class Network(nn.Module):
 
 
 def ring_or_star(star: bool) -> Data:
-    """A graph of 8 to 15 nodes; only its edges tell which of the two it is."""
+    """A ring or a star of 8 to 15 nodes with random features."""
     size = int(torch.randint(8, 16, ()))
     nodes = torch.arange(size)
     other = torch.zeros_like(nodes) if star else nodes.roll(1)
@@ -36,12 +36,12 @@ def ring_or_star(star: bool) -> Data:
 
 
 def main() -> None:
-    """Train for a few epochs and print the accuracy on graphs not seen before."""
+    """Train for a few epochs and print the accuracy on test graphs."""
     torch.manual_seed(0)
     graphs = [ring_or_star(star=i % 2 == 1) for i in range(400)]
     model = Network(features=4, classes=2)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(5):
+    for _ in range(10):
         for batch in DataLoader(graphs[:300], batch_size=32, shuffle=True):
             loss = nn.functional.cross_entropy(model(batch), batch.y) + lfds.nn.penalty(model)
             optimizer.zero_grad()
@@ -49,8 +49,8 @@ def main() -> None:
             optimizer.step()
     model.eval()
     batch = next(iter(DataLoader(graphs[300:], batch_size=100)))
-    right = (model(batch).argmax(dim=1) == batch.y).float().mean()
-    print(f"ring or star: {float(right):.0%} of 100 graphs right\n{model.pool}")
+    accuracy = (model(batch).argmax(dim=1) == batch.y).float().mean()
+    print(f"ring or star: accuracy {float(accuracy):.0%} on 100 test graphs\n{model.pool}")
 
 
 if __name__ == "__main__":

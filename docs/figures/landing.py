@@ -69,12 +69,12 @@ def masses_by_kind(pool: lfds.LFDSPool, x: Tensor, index: Tensor, kind: Tensor) 
 def main() -> None:
     torch.manual_seed(0)
     channels = EXAMPLE["CHANNELS"]
-    prototypes = torch.randn(EXAMPLE["KINDS"], channels)
+    prototypes = torch.randn(EXAMPLE["TYPES"], channels)
     loop = lfds.LFDSPool(channels, lfds.Loop(12), reduction="mean", slot_dropout=0.0)
     image = lfds.LFDSPool(channels, lfds.Image(4, 4), reduction="mean", slot_dropout=0.0)
     for pool in (loop, image):
         EXAMPLE["accuracy"](pool, pool.out_channels, prototypes)
-    x, index, kind, _ = EXAMPLE["draw_sets"](prototypes)
+    x, index, kind, _ = EXAMPLE["random_sets"](prototypes)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.8), dpi=110)
     draw_nodes(left, x[index == 0], kind[index == 0])
     draw_loop(middle, masses_by_kind(loop, x, index, kind))

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from lfds import __version__
 from lfds.cli import main
 
 
@@ -11,14 +12,14 @@ from lfds.cli import main
 def lfds(monkeypatch, capsys):
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["lfds", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as exited:
             main()
-        return left.value.code, *capsys.readouterr()
+        return exited.value.code, *capsys.readouterr()
 
     return run
 
 
-def test_help_and_version_do_not_wait_for_torch():
+def test_help_and_version_do_not_import_torch():
     code = (
         "import sys\nfrom lfds.cli import main\n"
         "try: main()\nexcept SystemExit: pass\n"
@@ -47,7 +48,7 @@ def test_help_and_version_do_not_wait_for_torch():
         lambda p: (p / "bad.jsonl", (p / "bad.jsonl").write_text("{"))[0],
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(lfds, make, tmp_path, monkeypatch):
+def test_invalid_input_is_one_line_and_exit_code_2(lfds, make, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = lfds("data", "info", make(tmp_path))
     assert code == 2
@@ -56,9 +57,9 @@ def test_bad_input_is_one_line_and_exit_code_2(lfds, make, tmp_path, monkeypatch
     assert err.startswith("lfds: ")
 
 
-def test_a_command_nobody_knows_exits_with_2(lfds):
+def test_an_unknown_command_exits_with_2(lfds):
     assert lfds("dat")[0] == 2
 
 
-def test_the_version_is_told(lfds):
-    assert lfds("--version") == (0, "lfds 0.1.0\n", "")
+def test_version(lfds):
+    assert lfds("--version") == (0, f"lfds {__version__}\n", "")

@@ -159,7 +159,10 @@ def test_every_dataset_needs_its_own_file(tmp_path):
 @pytest.mark.parametrize(
     ("splits", "message"),
     [
-        (stratified_folds([0, 1] * 7, folds=2, validation=0.3), "names graph 12 of a set of 12"),
+        (
+            stratified_folds([0, 1] * 7, folds=2, validation=0.3),
+            "names graph 12, but the graphs are 0 to 11",
+        ),
         (stratified_folds([0, 1] * 5, folds=2, validation=0.3), "leaves out graph 10"),
     ],
 )

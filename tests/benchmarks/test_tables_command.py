@@ -64,7 +64,7 @@ def test_what_is_missing_is_trained_and_what_is_there_is_kept(command, tmp_path,
     # From a fresh clone, without the folder of the run.
     (tmp_path / "run" / "records.jsonl").unlink()
     assert command("run", "main", "--seeds", "1") == 0
-    assert "2 of 4 folds are there already" in capsys.readouterr().err
+    assert "2 of 4 folds are already stored" in capsys.readouterr().err
     assert packed(tmp_path) == [*first, ("max", 0, 0), ("max", 0, 1)]
 
     page = tmp_path / "page.md"

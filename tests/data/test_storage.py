@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+from lfds.config.migrations import SCHEMA_VERSION
 from lfds.data import DataError, GraphSet
 from lfds.data.storage import is_saved_set
 from tests.data.graphs import graph_sets, three_graphs
@@ -23,6 +24,16 @@ def test_a_loaded_set_equals_the_saved_one(graphs, mmap, tmp_path):
     assert dict(loaded.provenance) == dict(graphs.provenance)
     assert (loaded.x is loaded.attributes) == (graphs.x is graphs.attributes)
     assert loaded.batch([0]).edge_dst.tolist() == graphs.batch([0]).edge_dst.tolist()
+
+
+def test_a_set_without_a_schema_version_is_read(tmp_path):
+    graphs = three_graphs()
+    graphs.save(tmp_path / "set")
+    file = tmp_path / "set" / "graphs.json"
+    stored = json.loads(file.read_text())
+    assert stored.pop("schema_version") == SCHEMA_VERSION
+    file.write_text(json.dumps(stored))
+    assert GraphSet.load(tmp_path / "set").equals(graphs)
 
 
 def test_saving_again_replaces_the_set(tmp_path):
@@ -135,6 +146,7 @@ def test_invalid_tensors_of_a_saved_set_are_an_error(tmp_path, name, change, mes
     ("change", "message"),
     [
         (lambda s: s.update(format="other"), "is not a saved set"),
+        (lambda s: s.update(schema_version=99), "schema_version is 99, .* update lfds"),
         (lambda s: s.update(classes="ab"), '"classes" needs a list'),
         (lambda s: s.update(classes=[]), "y needs float32"),
         (lambda s: s.update(label_values=3), '"label_values" needs'),

@@ -9,6 +9,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY, check_version, version_of
 from lfds.data.atomic_io import atomic_folder, check_overwrite
 from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
@@ -37,6 +38,7 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         tensors[_COORDINATES] = graphs.coordinates.contiguous()
     settings = {
         "format": _FORMAT,
+        VERSION_KEY: SCHEMA_VERSION,
         "name": graphs.name,
         "classes": graphs.classes,
         "label_values": graphs.label_values,
@@ -117,6 +119,10 @@ def _read_settings(path: Path) -> Mapping[str, object]:
             f'is not a saved set: it needs "format": "{_FORMAT}"; save it with GraphSet.save',
             source=path,
         )
+    try:
+        check_version(version_of(settings))
+    except ValueError as error:
+        raise DataError(str(error), source=path) from error
     return settings
 
 

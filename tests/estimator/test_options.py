@@ -179,7 +179,7 @@ def test_options_override_other_defaults():
     [
         ("lop", None, "^structure: no structure is called 'lop'; did you mean 'loop'\\? choose"),
         ("max", None, "no structure is called 'max'"),
-        ([], None, "^structure: needs a name; choose from image, array"),
+        ([], None, "^structure: needs a name; choose from image, "),
         (["loop", "loop"], None, "^structure: names 'loop' twice; once is enough$"),
         ("loop", {"widht": 8}, "no option is called 'widht'; did you mean 'width'"),
         ("loop", {"width": 0}, "^width: .* greater than or equal to 1, not 0"),

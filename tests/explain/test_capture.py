@@ -49,7 +49,7 @@ def test_tracing_uses_evaluation_mode():
 
 def test_a_network_without_a_latent_structure_is_refused():
     network = GraphNetwork(3, 2, NetworkSettings(pool="max"))
-    message = r"latent structure, not pool='max'; fit one with image, array"
+    message = r"latent structure, not pool='max'; fit one with image, "
     with pytest.raises(ExplainError, match=message):
         latent_pools(network)
 

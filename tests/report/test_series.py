@@ -1,5 +1,7 @@
 import pytest
 
+from lfds.config.migrations import legacy_defaults
+from lfds.config.network import NetworkSettings
 from lfds.report.series import Series, differing, settings_of
 from tests.report.runs import make_settings, record, records, with_outcome
 
@@ -57,10 +59,12 @@ def test_memory_is_the_largest_peak_that_was_measured():
 
 def test_settings_are_flat_and_without_row_and_column():
     flat = settings_of(record("max", "A"))
-    assert flat == {
+    named = {
         "folds": "5", "validation": "0.1", "epochs": "4", "learning_rate": "0.005", "keep": "best",
         "slots": "64", "node_norm": "false", "pooled_layers": "last",
     }  # fmt: skip
+    assert {name: flat[name] for name in named} == named
+    assert set(flat) == {*named, *legacy_defaults(NetworkSettings)}
 
 
 def test_differing_values_of_candidates_are_all_named():

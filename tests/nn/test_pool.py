@@ -396,7 +396,7 @@ def test_penalties_of_a_model_are_summed_once_for_each_structure():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((4, "lop"), ValueError, "one of image, array.*got 'lop'; did you mean 'loop'"),
+        ((4, "lop"), ValueError, "one of image, .*got 'lop'; did you mean 'loop'"),
         ((4, "spiral"), ValueError, f"one of {', '.join(lfds.STRUCTURES)}"),
         ((4, lfds.Loop), TypeError, r"got the class Loop; use Loop\(\.\.\.\)"),
         ((4, torch.ones(3, 3)), TypeError, r"use LatentGraph\(adjacency\)"),

@@ -13,8 +13,8 @@ from torch.testing import assert_close
 import lfds
 from lfds.nn.input_checks import NotFiniteError
 from lfds.nn.slot_modules import (
+    ChannelNorm,
     MaxBlend,
-    NodeNorm,
     SlotCounts,
     SlotDropout,
     SlotWeights,
@@ -128,7 +128,7 @@ def trained(**options):
 
 class TestNodeNorm:
     def test_by_the_batch_in_training_and_by_running_statistics_in_evaluation(self):
-        norm, x = NodeNorm(4), spread()
+        norm, x = ChannelNorm(4), spread()
         normalized = norm(x)
         assert_close(normalized.mean(dim=0), torch.zeros(4), atol=1e-5, rtol=0)
         assert_close(normalized.var(dim=0, correction=0), torch.ones(4), atol=1e-4, rtol=0)
@@ -139,7 +139,7 @@ class TestNodeNorm:
         assert_close(norm.eval()(x), expected, atol=1e-4, rtol=1e-4)
 
     def test_a_single_node_is_normalized_by_running_statistics(self):
-        norm = NodeNorm(4)
+        norm = ChannelNorm(4)
         norm(spread())
         before = norm.norm.running_mean.clone()
         alone = norm(spread()[:1])
@@ -156,7 +156,7 @@ class TestNodeNorm:
         pool = trained()
         assert_batch_independent(pool)
         monkeypatch.setattr(
-            NodeNorm, "forward", lambda self, x: (x - x.mean(dim=0)) / x.var(dim=0).add(1).sqrt()
+            ChannelNorm, "forward", lambda self, x: (x - x.mean(dim=0)) / x.var(dim=0).add(1).sqrt()
         )
         with pytest.raises(AssertionError, match="depends on its batch"):
             assert_batch_independent(pool)

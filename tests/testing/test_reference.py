@@ -9,7 +9,7 @@ from torch.testing import assert_close
 import lfds
 from lfds.nn import pool as pooling
 from lfds.nn.projection import place
-from lfds.nn.slot_modules import MaxBlend, NodeNorm, SlotCounts, SlotWeights
+from lfds.nn.slot_modules import ChannelNorm, MaxBlend, SlotCounts, SlotWeights
 from lfds.nn.spatial import Activation
 from lfds.nn.structures.spectrum import SpectralLayer
 from lfds.testing import assert_matches_reference, reference_pool, reference_slots
@@ -79,7 +79,7 @@ def test_missing_counts_are_noticed(monkeypatch):
 
 
 def test_nodes_that_are_not_normalized_are_noticed(monkeypatch):
-    monkeypatch.setattr(NodeNorm, "forward", lambda self, x: x)
+    monkeypatch.setattr(ChannelNorm, "forward", lambda self, x: x)
     assert_noticed(lfds.LFDSPool(3, lfds.Loop(5)))
 
 

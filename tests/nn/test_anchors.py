@@ -107,11 +107,19 @@ def test_smooth_anchors_are_similar_in_neighbouring_slots():
 def test_smooth_anchors_are_the_solution_of_a_diffusion():
     laplacian = lfds.Image(3, 4).laplacian().double()
     anchors = SmoothAnchors(5, laplacian, 2.0).double()
-    _, modes = torch.linalg.eigh(laplacian)
-    free = modes @ anchors.coefficients  # the anchors before they are damped
-    smooth = torch.linalg.solve(torch.eye(12).double() + 2.0 * laplacian, free)
+    smooth = torch.linalg.solve(torch.eye(12).double() + 2.0 * laplacian, anchors.free)
     found = anchors()
     assert_close(found / found.norm(), smooth / smooth.norm(), rtol=1e-4, atol=1e-5)
+
+
+def test_smooth_anchors_do_not_depend_on_the_choice_of_eigenvectors():
+    anchors = SmoothAnchors(4, lfds.Loop(8).laplacian())
+    before = anchors()
+    pair = anchors.modes[:, 1:3]  # of the same eigenvalue
+    turned = torch.stack([pair[:, 0] - pair[:, 1], pair[:, 0] + pair[:, 1]], dim=1) / 2**0.5
+    anchors.modes[:, 1:3] = turned
+    anchors.modes[:, 5] *= -1
+    assert_close(anchors(), before)
 
 
 def test_anchors_are_fixed_where_neighbours_are_learned():
@@ -125,8 +133,31 @@ def test_impossible_smoothness_is_refused(smoothness):
         lfds.LFDSPool(4, "loop", anchors="smooth", smoothness=smoothness)
 
 
+def test_a_misspelt_smoothness_is_refused():
+    with pytest.raises(ValueError, match=r"one of learned, got 'learnt'"):
+        lfds.LFDSPool(4, "loop", anchors="smooth", smoothness="learnt")
+
+
+def test_learned_smoothness_starts_at_one_and_is_trained():
+    torch.manual_seed(0)
+    fixed = lfds.LFDSPool(4, "loop", anchors="smooth")
+    learned = lfds.LFDSPool(4, "loop", anchors="smooth", smoothness="learned")
+    learned.load_state_dict(fixed.state_dict(), strict=False)
+    assert_close(learned.anchors(), fixed.anchors())
+    learned(torch.randn(9, 4), torch.arange(9) // 3).square().sum().backward()
+    assert learned.anchors.log_smoothness.grad.abs() > 0
+
+
+def test_smooth_anchors_are_as_long_as_free_ones():
+    torch.manual_seed(0)
+    anchors = SmoothAnchors(4096, lfds.Image(4, 4).laplacian(), 5.0)
+    length = anchors().square().sum(dim=-1).mean()
+    assert_close(length, torch.ones(()), rtol=0.1, atol=0)
+
+
+@pytest.mark.parametrize("smoothness", [0.5, "learned"])
 @pytest.mark.parametrize("name", lfds.STRUCTURES)
-def test_pools_with_smooth_anchors_match_their_reference(name):
-    pool = lfds.LFDSPool(4, name, num_slots=9, anchors="smooth", smoothness=0.5)
+def test_pools_with_smooth_anchors_match_their_reference(name, smoothness):
+    pool = lfds.LFDSPool(4, name, num_slots=9, anchors="smooth", smoothness=smoothness)
     lfds.testing.assert_matches_reference(pool)
     lfds.testing.assert_permutation_invariant(pool)

@@ -107,10 +107,21 @@ def test_compiled_code_refuses_a_wrong_ptr_when_it_runs():
             compiled(x, ptr=torch.tensor(wrong))
 
 
-def test_compiling_needs_dim_size_or_ptr():
+def test_compiled_code_leaves_the_graph_to_count_graphs():
+    pool = trained(STRUCTURES["loop"], {})
+    compiled = torch.compile(pool, backend="aot_eager")
+    for index in ([0, 0, 1, 1], [2, 0, 1, 1], [0, 0, 0, 0]):
+        x, index = torch.randn(4, 8), torch.tensor(index)
+        assert_close(compiled(x, index), pool(x, index))
+
+
+def test_one_graph_needs_dim_size_or_ptr():
+    x, index = torch.randn(4, 8), torch.tensor([0, 0, 1, 1])
     compiled = torch.compile(lfds.LFDSPool(8), fullgraph=True, backend="aot_eager")
     with pytest.raises(Exception, match="pass dim_size"):
-        compiled(torch.randn(4, 8), torch.tensor([0, 0, 1, 1]))
+        compiled(x, index)
+    with pytest.raises(Exception, match="pass dim_size"):
+        torch.export.export(lfds.LFDSPool(8), (x, index))
 
 
 def dynamic_shapes() -> dict[str, dict[int, torch.export.Dim]]:

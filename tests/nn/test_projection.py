@@ -70,11 +70,11 @@ def test_distribute_matches_its_equation(
 @pytest.mark.parametrize("low_memory", [False, True])
 @pytest.mark.parametrize("per_graph", [False, True])
 def test_gradients(reduction, low_memory, per_graph, monkeypatch):
-    monkeypatch.setattr(operator, "BLOCK", 3)
-    sizes = [3, 0, 1, 6]
+    monkeypatch.setattr(operator, "BLOCK", 2)
+    sizes = [2, 0, 1, 4]  # less than, nothing of, and more than a block
     ptr = torch.tensor([0, *sizes]).cumsum(0)
-    x = torch.randn(10, 3, dtype=torch.float64, requires_grad=True)
-    shape = (*((4,) if per_graph else ()), 5, 3)
+    x = torch.randn(7, 2, dtype=torch.float64, requires_grad=True)
+    shape = (*((4,) if per_graph else ()), 3, 2)
     anchors = torch.randn(shape, dtype=torch.float64, requires_grad=True)
     assert gradcheck(
         lambda *inputs: distribute(*inputs, ptr, reduction=reduction, low_memory=low_memory),

@@ -8,8 +8,8 @@ from torch.testing import assert_close
 from torch.utils.checkpoint import checkpoint
 
 from lfds.nn import GraphStructure
-from lfds.nn.baselines.coarse import WeightedPairs
 from lfds.nn.baselines.diff import DenseAdjacency
+from lfds.nn.baselines.tgp import WeightedPairs
 from lfds.nn.spatial import Activation, Adjacency, SpatialLayer
 from lfds.testing.reference import reference_spatial_layer
 

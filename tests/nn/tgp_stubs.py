@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lfds.nn.baselines.tgp_poolers import check_pooler
+from lfds.nn.baselines.tgp import check_pooler
 
 
 @dataclass

@@ -4,13 +4,16 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import final
+from typing import Final, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.input_checks import check_count, check_number
+from lfds.nn.input_checks import check_choice, check_count, check_number
+
+LEARNED: Final = "learned"
+Smoothness = float | str
 
 
 class Anchors(nn.Module, ABC):
@@ -76,52 +79,81 @@ class SmoothAnchors(Anchors):
     r"""Anchors that vary slowly along the structure, so that neighbouring slots attract like nodes.
 
     .. math::
-        \mathbf{W} = \mathbf{U} \, \mathrm{diag}\Big(\frac{s}{1 + \tau \lambda_f}\Big) \mathbf{C},
-        \qquad \mathbf{L} = \mathbf{U} \, \mathrm{diag}(\boldsymbol{\lambda}) \mathbf{U}^\top
+        \mathbf{W} = s \, \mathbf{U} \, \mathrm{diag}\Big(\frac{1}{1 + \tau \lambda_f}\Big)
+            \mathbf{U}^\top \mathbf{C} = s \, (\mathbf{I} + \tau \mathbf{L})^{-1} \mathbf{C}, \qquad
+        \mathbf{L} = \mathbf{U} \, \mathrm{diag}(\boldsymbol{\lambda}) \mathbf{U}^\top
 
-    with the Laplacian :math:`\mathbf{L}` of the structure and learned coefficients
-    :math:`\mathbf{C}`. The scale :math:`s` keeps the anchors as long as free ones at the start.
+    with the Laplacian :math:`\mathbf{L}` of the structure: free anchors :math:`\mathbf{C}`, which
+    are learned, diffuse along it. The scale :math:`s` keeps them as long as they were.
 
     Args:
         channels: Length of an anchor.
         laplacian: The Laplacian :math:`\mathbf{L}`, [slots, slots].
-        smoothness: The factor :math:`\tau`; 0 leaves the anchors free.
+        smoothness: The factor :math:`\tau`; 0 leaves the anchors free. ``"learned"`` starts at 1
+            and is trained, as the exponential of a parameter.
     """
 
     depends_on_graph = False
-    basis: Tensor
+    modes: Tensor
+    frequencies: Tensor
 
     def __init__(
         self,
         channels: int,
         laplacian: Float[Tensor, "slots slots"],
-        smoothness: float = 1.0,
+        smoothness: Smoothness = 1.0,
     ) -> None:
         super().__init__(channels, laplacian.shape[0])
-        if not 0 <= check_number("smoothness", smoothness) < float("inf"):
-            raise ValueError(f"smoothness must be finite and not negative, got {smoothness}")
+        fixed = check_smoothness(smoothness)
         self.smoothness = smoothness
-        # Not part of the state: it follows from the structure.
-        self.register_buffer("basis", smooth_basis(laplacian, smoothness), persistent=False)
-        self.coefficients = nn.Parameter(torch.empty(self.num_slots, channels))
+        # Not part of the state: they follow from the structure.
+        frequencies, modes = torch.linalg.eigh(laplacian.detach().double())
+        dtype = torch.get_default_dtype()
+        self.register_buffer("modes", modes.to(dtype), persistent=False)
+        self.register_buffer("frequencies", frequencies.clamp(min=0).to(dtype), persistent=False)
+        self.free = nn.Parameter(torch.empty(self.num_slots, channels))
+        self.log_smoothness = nn.Parameter(torch.empty(())) if fixed is None else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        draw_anchors_(self.coefficients)
+        draw_anchors_(self.free)
+        if self.log_smoothness is not None:
+            nn.init.zeros_(self.log_smoothness)
 
     def forward(self, x_max: Tensor | None = None) -> Float[Tensor, "slots channels"]:
-        return self.basis @ self.coefficients
+        return diffusion(self.modes, self.frequencies, self.factor()) @ self.free
+
+    def factor(self) -> float | Tensor:
+        r"""The factor :math:`\tau`."""
+        if self.log_smoothness is not None:
+            return self.log_smoothness.exp()
+        return float(self.smoothness)
 
 
-def smooth_basis(
-    laplacian: Float[Tensor, "slots slots"], smoothness: float
+def diffusion(
+    modes: Float[Tensor, "slots slots"],
+    frequencies: Float[Tensor, "slots"],
+    smoothness: float | Tensor,
 ) -> Float[Tensor, "slots slots"]:
-    """The eigenvectors of a Laplacian, damped by their frequencies, of mean squared length one."""
-    frequencies, modes = torch.linalg.eigh(laplacian.detach().double())
-    damped = modes / (1 + smoothness * frequencies.clamp(min=0))
-    scale: Tensor = damped.square().sum(dim=1).mean().rsqrt()
-    basis: Tensor = (scale * damped).to(torch.get_default_dtype())
-    return basis
+    r"""The matrix :math:`s (\mathbf{I} + \tau \mathbf{L})^{-1}`; rows of mean squared length one.
+
+    It is the same whichever eigenvectors are chosen where several have the same eigenvalue, as two
+    of a loop have, so that a stored model means the same on every machine.
+    """
+    damping = 1 / (1 + smoothness * frequencies)
+    # The modes are orthonormal, so that all squares sum to the squares of the damping.
+    return (modes * (damping * damping.square().mean().rsqrt())) @ modes.T
+
+
+def check_smoothness(smoothness: Smoothness) -> float | None:
+    """Return a number that is finite and not negative, or None for ``"learned"``."""
+    if isinstance(smoothness, str):
+        check_choice("smoothness", smoothness, (LEARNED,))
+        return None
+    number = check_number("smoothness", smoothness)
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"smoothness must be finite and not negative, got {smoothness}")
+    return number
 
 
 @final

@@ -12,9 +12,10 @@ number into NaN, so one number per graph is checked (see :func:`check_finite`).
 import math
 import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
+import torch.fx
 from torch import Tensor
 
 from lfds.config.messages import did_you_mean
@@ -64,40 +65,103 @@ def check_flag(name: str, value: Any) -> bool:
     return value
 
 
-def check_not_scripted() -> None:
-    """Refuse ``torch.jit.trace``, which fixes the sizes of a batch."""
+def check_not_scripted(x: object = None) -> None:
+    """Refuse ``torch.jit.trace`` and ``torch.fx``, which fix the sizes of a batch."""
     recorded: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
     if recorded and not torch.onnx.is_in_onnx_export():
-        raise RuntimeError(
-            "torch.jit.trace cannot record lfds.nn, whose batches are ragged; "
-            "use torch.export.export(model, args), which can"
-        )
+        refuse_to_record("torch.jit.trace")
+    if isinstance(x, torch.fx.Proxy):
+        refuse_to_record("torch.fx.symbolic_trace")
 
 
-def check_nodes(x: Tensor, dim: int = -2) -> None:
-    """``x`` is a floating-point matrix with one row per node."""
-    check_not_scripted()
+def refuse_to_record(tool: str) -> NoReturn:
+    """Say which tool cannot record the layer, and which can."""
+    raise RuntimeError(
+        f"{tool} cannot record lfds.nn, whose batches are ragged; "
+        "use torch.export.export(model, args) or torch.compile(model), which can"
+    )
+
+
+def check_is_tensor(x: Tensor) -> None:
+    """``x`` is a tensor, and not what a tool puts in its place that cannot record the layer."""
+    check_not_scripted(x)
     if not isinstance(x, Tensor):
         raise TypeError(
             f"x must be a tensor [nodes, channels], got {type(x).__name__}; "
             "convert: torch.as_tensor(x)"
         )
+
+
+def check_nodes(x: Tensor) -> None:
+    """``x`` is a floating-point matrix with one row per node."""
+    check_is_tensor(x)
     if x.dim() != 2:
         raise ValueError(
             f"x must have two dimensions [nodes, channels], got {list(x.shape)}; "
             "put all nodes of all graphs in one matrix and say with index or ptr whose they are"
         )
-    if dim not in (0, -2):
-        raise ValueError(f"dim must be the node dimension of x, 0 or -2, got {dim}; transpose x")
     if not x.is_floating_point():
         raise TypeError(f"x must be of a floating-point dtype, got {x.dtype}; convert: x.float()")
     if x.layout != torch.strided:
         raise TypeError(f"x must be dense, got {x.layout}; convert: x.to_dense()")
 
 
-def check_features(x: Tensor, channels: int, dim: int = -2) -> None:
+def check_node_dim(x: Tensor, dim: int) -> None:
+    """``dim`` is a dimension of ``x``, and not the last one, in which the channels are."""
+    if x.dim() > 1 and (not -x.dim() <= dim < x.dim() or dim % x.dim() == x.dim() - 1):
+        raise ValueError(
+            f"dim must be the node dimension of x {list(x.shape)}, any but the last, which holds "
+            f"the channels, got {dim}; use -2, or transpose x"
+        )
+
+
+def check_weight(weight: Tensor, x: Tensor) -> None:
+    """``weight`` holds a number for every row of ``x``, finite and not negative."""
+    if not isinstance(weight, Tensor):
+        raise TypeError(
+            f"weight must be a tensor [nodes], got {type(weight).__name__}; "
+            "convert: torch.as_tensor(weight)"
+        )
+    if weight.shape != x.shape[:1]:
+        raise ValueError(
+            f"weight must hold a number for each of the {x.shape[0]} rows of x, "
+            f"got {list(weight.shape)}"
+        )
+    if weight.dtype != x.dtype:
+        raise TypeError(
+            f"weight must be of the dtype of x, {x.dtype}, got {weight.dtype}; "
+            f"convert: weight.to({x.dtype})"
+        )
+    if not values_may_be_read(weight):
+        return
+    bad = (~((weight >= 0) & weight.isfinite())).nonzero()
+    if bad.numel():
+        node = int(bad[0])
+        raise ValueError(
+            f"weight must be finite and not negative, got {float(weight[node])} for node {node}"
+        )
+
+
+def check_padded(x: Tensor, mask: Tensor | None) -> None:
+    """``x`` is [graphs, most, channels], and ``mask`` says of every row whether it is a node."""
+    if not isinstance(x, Tensor) or x.dim() != 3:
+        found = f"{list(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
+        raise ValueError(f"x must be a padded batch [graphs, nodes, channels], got {found}")
+    if mask is None:
+        return
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != x.shape[:2]:
+        found = (
+            f"{mask.dtype} {list(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
+        )
+        raise ValueError(
+            f"mask must be of torch.bool {list(x.shape[:2])}, true for every row of x that is a "
+            f"node, got {found}"
+        )
+
+
+def check_features(x: Tensor, channels: int) -> None:
     """``x`` is a floating-point matrix with one row per node and ``channels`` columns."""
-    check_nodes(x, dim)
+    check_nodes(x)
     if x.shape[1] != channels:
         raise ValueError(
             f"x must have {channels} channels, got {x.shape[1]} (shape {list(x.shape)}); "

@@ -7,7 +7,7 @@ maximum and mean are read:
 ======================  =======================================  ============================
 structure               called with                              may return, beside [graphs, d]
 ======================  =======================================  ============================
-``Image``               image [graphs, channels, height, width]  [graphs, d, height', width']
+``Image``, ``Torus``    image [graphs, channels, height, width]  [graphs, d, height', width']
 ``Array``               signal [graphs, channels, slots]         [graphs, d, slots']
 graphs                  slots [graphs, slots, channels],         [graphs, slots', d]
                         adjacency [slots, slots]

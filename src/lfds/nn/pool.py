@@ -1,27 +1,35 @@
 """The pooling layer: nodes on a structure, the structure through its network, one vector out."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, final, get_args
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NoReturn, final, get_args
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch_geometric.nn.aggr import Aggregation
+from torch.nn.parameter import UninitializedParameter
+from torch_geometric.nn import aggr
 
 from lfds.config.network import PAPER_LAYER, NetworkSettings, check_slots
-from lfds.nn.accel.dispatch import autocasts, values_may_be_read
-from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors, SmoothAnchors
+from lfds.nn.accel.dispatch import autocasts, is_traced, values_may_be_read
+from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors, SmoothAnchors, Smoothness
 from lfds.nn.input_checks import (
     check_choice,
     check_count,
     check_features,
     check_flag,
+    check_is_tensor,
+    check_node_dim,
+    check_nodes,
     check_precision,
     check_spread,
+    refuse_to_record,
 )
 from lfds.nn.latent import run_latent, width_of
-from lfds.nn.ops.ragged import Ragged, ragged
+from lfds.nn.ops.ragged import Ragged, count_graphs, ragged, ragged_from_dense
 from lfds.nn.ops.segment import ragged_max
+from lfds.nn.ops.stacked import stacked
 from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
 from lfds.nn.slot_modules import (
     ChannelNorm,
@@ -35,9 +43,12 @@ from lfds.nn.structures import STRUCTURES, Structure
 
 READOUTS: tuple[SlotReadout, ...] = get_args(SlotReadout)
 
+LAZY = -1
+"""A width that the first batch will tell, as PyG writes it."""
+
 
 @final
-class LFDSPool(Aggregation):
+class LFDSPool(aggr.Aggregation):
     r"""Pool the nodes of every graph, or of any set, on a latent fixed data structure.
 
     The nodes are distributed over the slots of the structure, latent layers that respect it let the
@@ -57,7 +68,8 @@ class LFDSPool(Aggregation):
     ``index``, and its time grows linearly with the number of nodes.
 
     Args:
-        in_channels: Width of the node features.
+        in_channels: Width of the node features; -1 to take it from the first batch. Then make the
+            optimizer after a first batch, as with other lazy modules of torch and PyG.
         structure: Name of a structure (a key of ``lfds.STRUCTURES``), or a structure.
         hidden_channels: Width of the slots. With it, a learned linear map comes first: give all
             layers of a GNN side by side as ``x``, and the width of one of them here. By default
@@ -66,11 +78,12 @@ class LFDSPool(Aggregation):
         latent: A network of your own in place of the latent layers, for example a CNN on the latent
             image. What it is called with, the structure says (:meth:`Structure.signal`); it returns
             one vector per graph, or slots in the same layout, of which maximum and mean are taken.
-        anchors: ``"fixed"`` for all graphs, ``"smooth"`` along the structure as well (the same as
-            fixed where neighbours are learned), ``"generated"`` for each graph from its largest
-            values, or a ``"mixture"`` weighted by them; or a matrix [slots, hidden_channels] to
-            start fixed ones from; or a module of :mod:`lfds.nn.anchors`.
-        smoothness: How slowly smooth anchors vary; 0 leaves them free.
+        anchors: ``"smooth"`` along the structure, so that neighbouring slots attract similar nodes
+            (the same as fixed where neighbours are learned); ``"fixed"``, free and the same for
+            all graphs (the paper); ``"generated"`` for each graph from its largest values, or a
+            ``"mixture"`` weighted by them; or a matrix [slots, hidden_channels] to start fixed
+            ones from; or a module of :mod:`lfds.nn.anchors`.
+        smoothness: How slowly smooth anchors vary; 0 leaves them free, ``"learned"`` trains it.
         reduction: How a slot combines what it receives: ``"sum"`` (the paper), ``"mean"`` over the
             nodes of the graph, ``"mass"``: mean over what the slot received.
         depth: Number of latent layers.
@@ -85,9 +98,12 @@ class LFDSPool(Aggregation):
             nodes that are not of unit variance, such as sums over neighbours.
         low_memory: Compute the shares twice instead of keeping them: for graphs of millions of
             nodes.
+        out_channels: Length of the output: a learned linear map comes last. As ``aggr=`` of a
+            layer that expects messages of the same width as before, such as ``SAGEConv``, set it
+            to ``in_channels``. By default there is no map.
 
     Shapes:
-        - ``x`` [nodes, in_channels]
+        - ``x`` [nodes, in_channels], or with further dimensions, the nodes in dimension ``dim``
         - ``index`` [nodes], in any order, or ``ptr`` [graphs + 1]; neither means one graph
         - output [graphs, out_channels]; a graph without nodes has a finite vector too
 
@@ -106,8 +122,8 @@ class LFDSPool(Aggregation):
         hidden_channels: int | None = None,
         num_slots: int | None = None,
         latent: nn.Module | None = None,
-        anchors: str | Tensor | Anchors = "fixed",
-        smoothness: float = 1.0,
+        anchors: str | Tensor | Anchors = "smooth",
+        smoothness: Smoothness = 1.0,
         reduction: Reduction = "mean",
         depth: int = 2,
         slot_dropout: float = 0.0,
@@ -116,38 +132,103 @@ class LFDSPool(Aggregation):
         readout: SlotReadout = "max+weighted",
         node_norm: bool = True,
         low_memory: bool = False,
+        out_channels: int | None = None,
     ) -> None:
         super().__init__()
-        self.in_channels = check_count("in_channels", in_channels)
-        channels = self.in_channels
+        if in_channels != LAZY:
+            check_count("in_channels", in_channels)
         if hidden_channels is not None:
-            channels = check_count("hidden_channels", hidden_channels)
-        self.hidden_channels, self.depth = channels, check_count("depth", depth)
+            hidden_channels = check_count("hidden_channels", hidden_channels)
+        if out_channels is not None:
+            out_channels = check_count("out_channels", out_channels)
         check_choice("reduction", reduction, REDUCTIONS)
         check_choice("readout", readout, READOUTS)
+        self.in_channels, self.depth = operator.index(in_channels), check_count("depth", depth)
         self.readout: SlotReadout = readout
         self.reduction: Reduction = reduction
         self.low_memory = check_flag("low_memory", low_memory)
         self.register_module("input_map", None)
         self.structure = make_structure(structure, num_slots)
+        build = partial(
+            self._build,
+            latent=latent,
+            anchors=anchors,
+            smoothness=smoothness,
+            slot_dropout=slot_dropout,
+            blend=check_flag("blend", blend),
+            counts=check_flag("counts", counts),
+            node_norm=check_flag("node_norm", node_norm),
+            out_channels=out_channels,
+        )
+        self._build_later: Callable[[int], None] | None = None
+        if in_channels == LAZY and hidden_channels is None:
+            self._build_later = build
+            self.hidden_channels = LAZY
+            self.out_channels = LAZY if out_channels is None else out_channels
+            # Follows `to`, and tells torch that parameters are missing.
+            self.uninitialized = UninitializedParameter()
+            return
+        build(self.in_channels if hidden_channels is None else hidden_channels)
+        if hidden_channels is not None:
+            self.input_map = _linear(self.in_channels, hidden_channels)
+
+    def _build(
+        self,
+        channels: int,
+        *,
+        latent: nn.Module | None,
+        anchors: str | Tensor | Anchors,
+        smoothness: Smoothness,
+        slot_dropout: float,
+        blend: bool,
+        counts: bool,
+        node_norm: bool,
+        out_channels: int | None,
+    ) -> None:
+        """Make all parts for slots of a width."""
+        self.hidden_channels = channels
         self.anchors = make_anchors(anchors, channels, self.structure, smoothness)
-        self.blend = MaxBlend() if check_flag("blend", blend) else None
-        self.counts = SlotCounts(channels) if check_flag("counts", counts) else None
-        self.node_norm = ChannelNorm(channels) if check_flag("node_norm", node_norm) else None
+        self.blend = MaxBlend() if blend else None
+        self.counts = SlotCounts(channels) if counts else None
+        self.node_norm = ChannelNorm(channels) if node_norm else None
         self.slot_dropout = SlotDropout(slot_dropout)
         depth = self.depth if latent is None else 0
         self.layers = nn.ModuleList(self.structure.layer(channels) for _ in range(depth))
-        weighted = depth if readout == "max+weighted" else 0
+        weighted = depth if self.readout == "max+weighted" else 0
         self.weights: Sequence[SlotWeights] = nn.ModuleList(  # type: ignore[assignment]
             SlotWeights(self.structure.num_slots, channels) for _ in range(weighted)
         )
         self.latent = latent
-        if hidden_channels is not None:
-            self.input_map = nn.Linear(self.in_channels, channels, bias=False)
         if latent is None:
-            self.out_channels = depth * channels * len(readout.split("+"))
+            width = depth * channels * len(self.readout.split("+"))
         else:
-            self.out_channels = width_of(latent, self.structure, channels)
+            width = width_of(latent, self.structure, channels)
+        self.output_map = None if out_channels is None else nn.Linear(width, out_channels)
+        self.out_channels = width if out_channels is None else out_channels
+
+    def _initialize(self, in_channels: int) -> None:
+        """Make what could not be made before the width of the nodes was known."""
+        self.in_channels = in_channels
+        if self._build_later is None:
+            return
+        like = self.uninitialized
+        del self.uninitialized
+        self._build_later(in_channels)
+        self._build_later = None
+        self.to(device=like.device, dtype=like.dtype).train(self.training)
+
+    def _load_from_state_dict(
+        self, state_dict: Mapping[str, Any], prefix: str, *arguments: Any
+    ) -> None:
+        # The anchors, of whatever type, have the width of the slots as their last dimension.
+        stored = (state_dict[key] for key in state_dict if key.startswith(f"{prefix}anchors."))
+        anchors = next((value for value in stored if value.dim() > 1), None)
+        if self._build_later is not None and anchors is not None:
+            self._initialize(anchors.shape[-1])
+        super()._load_from_state_dict(state_dict, prefix, *arguments)
+
+    def __prepare_scriptable__(self) -> NoReturn:
+        refuse_to_record("torch.jit.script")
 
     @classmethod
     def paper(
@@ -172,13 +253,13 @@ class LFDSPool(Aggregation):
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
+        if self._build_later is not None:
+            return
         own = (self.structure, self.anchors, self.blend, self.counts, self.node_norm)
-        for part in (*own, *self.layers, *self.weights, self.input_map):
-            if part is not None:
-                part.reset_parameters()
-        if self.latent is not None:
-            for part in self.latent.modules():
-                getattr(part, "reset_parameters", lambda: None)()
+        latent = () if self.latent is None else self.latent.modules()
+        maps = (self.input_map, self.output_map)
+        for part in (*own, *self.layers, *self.weights, *maps, *latent):
+            getattr(part, "reset_parameters", lambda: None)()
 
     def share_input_map(self, other: "LFDSPool") -> None:
         """Use the linear map of another layer: for layers side by side on the same nodes."""
@@ -191,9 +272,17 @@ class LFDSPool(Aggregation):
         ptr: Tensor | None = None,
         dim_size: int | None = None,
         dim: int = -2,
+        max_num_elements: int | None = None,
+        *,
+        weight: Tensor | None = None,
     ) -> Tensor:
         # Past Aggregation's own checks, which read `index` before it is known to be one.
-        pooled: Tensor = nn.Module.__call__(self, x, index, ptr, dim_size, dim)
+        if is_traced() and dim_size is None and ptr is None and isinstance(index, Tensor):
+            dim_size = count_graphs(index)  # the one thing that compiled code must leave for
+        own = {} if weight is None else {"weight": weight}  # hooks see what PyG passes otherwise
+        pooled: Tensor = nn.Module.__call__(
+            self, x, index, ptr, dim_size, dim, max_num_elements, **own
+        )
         return pooled
 
     def forward(
@@ -203,15 +292,58 @@ class LFDSPool(Aggregation):
         ptr: Tensor | None = None,
         dim_size: int | None = None,
         dim: int = -2,
-    ) -> Float[Tensor, "graphs out_channels"]:
-        """Pool a batch; the arguments are those of PyG's ``Aggregation``."""
-        batch = self._ragged(x, index, ptr, dim_size, dim)
+        max_num_elements: int | None = None,
+        *,
+        weight: Tensor | None = None,
+    ) -> Float[Tensor, "*graphs out_channels"]:
+        """Pool a batch; the arguments are those of PyG's ``Aggregation``, and ``weight``.
+
+        Args:
+            x: Node features.
+            index: Graph of every node, in any order.
+            ptr: Where each graph begins; the nodes are then in order.
+            dim_size: Number of graphs.
+            dim: The dimension of ``x`` in which the nodes are.
+            max_num_elements: Is ignored: nothing is padded.
+            weight: How much of every node there is, [nodes], one of each by default: in evaluation
+                a node of weight two counts as two nodes, and one of weight zero as none. In
+                training, ``node_norm`` takes its statistics over all nodes alike.
+        """
+        check_is_tensor(x)
+        check_node_dim(x, dim)
+        if x.dim() > 2:
+            if weight is not None:
+                raise ValueError(
+                    f"weight goes with x [nodes, channels], got x {list(x.shape)}; "
+                    "pool one entry of the further dimensions at a time"
+                )
+            many = stacked(x, index, ptr, dim_size, dim)
+            return many.restore(self.forward(many.x, many.index, many.ptr, many.num_graphs))
+        batch = self._ragged(x, index, ptr, dim_size, weight)
         if batch.ptr.shape[0] == 1:  # no graphs, and no statistics for a batch norm
             return batch.x.sum().expand(0, self.out_channels)
+        vectors = self._vectors(self.normalized(batch))
+        return vectors if self.output_map is None else self.output_map(vectors)
+
+    def forward_dense(
+        self,
+        x: Float[Tensor, "graphs most in_channels"],
+        mask: Bool[Tensor, "graphs most"] | None = None,
+    ) -> Float[Tensor, "graphs out_channels"]:
+        """Pool a padded batch, as ``torch_geometric.utils.to_dense_batch`` makes it.
+
+        Args:
+            x: Node features, one row of nodes for each graph.
+            mask: Which of them are nodes; all by default. The others have no effect.
+        """
+        nodes, ptr = ragged_from_dense(x, mask)
+        return self(nodes, ptr=ptr)
+
+    def _vectors(self, batch: Ragged) -> Tensor:
         if self.latent is not None:
-            return run_latent(self.latent, self.structure, self._slots(self.normalized(batch)))
+            return run_latent(self.latent, self.structure, self._slots(batch))
         vectors: list[Tensor] = []
-        for layer, slots in enumerate(self._after_layers(self.normalized(batch))):
+        for layer, slots in enumerate(self._after_layers(batch)):
             vectors += self.read(slots, layer)
         return torch.cat(vectors, dim=-1)
 
@@ -234,7 +366,8 @@ class LFDSPool(Aggregation):
         """The batch with the nodes that are distributed: normalized, with ``node_norm``."""
         if self.node_norm is None:
             return batch
-        if self.node_norm.learns and values_may_be_read(batch.x):
+        learns = getattr(self.node_norm, "learns", False)  # another norm may stand in its place
+        if learns and values_may_be_read(batch.x):
             check_spread(batch.x, batch.ptr, batch.order)
         return batch._replace(x=self.node_norm(batch.x))
 
@@ -319,12 +452,16 @@ class LFDSPool(Aggregation):
         index: Tensor | None,
         ptr: Tensor | None,
         dim_size: int | None,
-        dim: int = -2,
+        weight: Tensor | None = None,
     ) -> Ragged:
         """The batch in order, its nodes mapped to the width of the slots."""
-        check_features(x, self.in_channels, dim)
+        if self.in_channels == LAZY:
+            check_nodes(x)
+            self._initialize(x.shape[1])
+        check_features(x, self.in_channels)
         check_precision(x, next(self.anchors.parameters(), None))
-        return ragged(x if self.input_map is None else self.input_map(x), index, ptr, dim_size)
+        nodes = x if self.input_map is None else self.input_map(x)
+        return ragged(nodes, index, ptr, dim_size, weight)
 
     def _slots(self, batch: Ragged) -> Tensor:
         slots: Tensor = self.slot_dropout(self.place(batch))
@@ -339,7 +476,11 @@ class LFDSPool(Aggregation):
     def _largest(self, batch: Ragged) -> Tensor | None:
         if self.blend is None and not self.anchors.depends_on_graph:
             return None
-        return ragged_max(batch.x, batch.ptr)
+        if batch.weight is None:
+            return ragged_max(batch.x, batch.ptr)
+        present = batch.x.masked_fill((batch.weight == 0)[:, None], -torch.inf)
+        largest = ragged_max(present, batch.ptr)
+        return largest.masked_fill(largest == -torch.inf, 0.0)
 
     def _anchors_for(self, batch: Ragged, x_max: Tensor | None) -> Tensor:
         anchors: Tensor = self.anchors(x_max)
@@ -348,20 +489,32 @@ class LFDSPool(Aggregation):
 
     def __repr__(self) -> str:
         parts = [f"{self.in_channels} -> {self.out_channels}", str(self.structure)]
+        latent = getattr(self, "latent", None)  # not there before the first batch of a lazy one
         if self.input_map is not None:
             parts.append(f"hidden_channels={self.hidden_channels}")
-        if self.latent is not None:
-            parts.append(f"latent={type(self.latent).__name__}")
-        if not isinstance(self.anchors, FixedAnchors):
+        if latent is not None:
+            parts.append(f"latent={type(latent).__name__}")
+        plain = FixedAnchors | SmoothAnchors
+        if self._build_later is None and not isinstance(self.anchors, plain):
             parts.append(f"anchors={type(self.anchors).__name__}")
         parts.append(f"reduction={self.reduction!r}")
-        if self.blend is not None:
+        if getattr(self, "blend", None) is not None:
             parts.append("blend=True")
         if self.depth != 2:
             parts.append(f"depth={self.depth}")
-        if self.latent is None:
+        if latent is None:
             parts.append(f"readout={self.readout!r}")
         return f"LFDSPool({', '.join(parts)})"
+
+
+# PyG's resolver finds aggregations by name here: aggr="LFDSPool" in any of its layers.
+aggr.LFDSPool = LFDSPool
+
+
+def _linear(in_channels: int, out_channels: int) -> nn.Linear:
+    if in_channels == LAZY:
+        return nn.LazyLinear(out_channels, bias=False)  # a Linear after the first batch
+    return nn.Linear(in_channels, out_channels, bias=False)
 
 
 def penalty(model: nn.Module) -> Float[Tensor, ""]:
@@ -404,7 +557,10 @@ def make_structure(
 
 
 def make_anchors(
-    anchors: str | Tensor | Anchors, channels: int, structure: Structure, smoothness: float = 1.0
+    anchors: str | Tensor | Anchors,
+    channels: int,
+    structure: Structure,
+    smoothness: Smoothness = 1.0,
 ) -> Anchors:
     """Build the anchors of a name of ``ANCHORS``, or make sure that those given fit."""
     num_slots = structure.num_slots

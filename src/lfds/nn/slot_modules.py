@@ -5,9 +5,10 @@ from typing import Literal, final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812
 
+from lfds.nn.batch_norm import normalize_rows, reset_parameters, updates_statistics
 from lfds.nn.input_checks import check_number
+from lfds.nn.randomness import uniform
 
 SlotReadout = Literal["max", "max+mean", "max+weighted"]
 
@@ -20,7 +21,7 @@ def drop_slots(
     The others are *not* scaled up by ``1 / (1 - p)``: maxima and batch norms follow, and would see
     other values in training than in evaluation.
     """
-    mask = torch.rand(slots.shape[:2], device=slots.device) >= p
+    mask = uniform(slots.shape[:2], slots.device) >= p
     return slots * mask[:, :, None].to(slots.dtype)
 
 
@@ -140,18 +141,14 @@ class ChannelNorm(nn.Module):
     @property
     def learns(self) -> bool:
         """Whether the next batch updates the running statistics."""
-        return self.norm.training
+        return updates_statistics(self.norm)
 
     def reset_parameters(self) -> None:
         """Forget the statistics."""
-        self.norm.reset_parameters()
+        reset_parameters(self.norm)
 
     def forward(self, x: Float[Tensor, "nodes channels"]) -> Float[Tensor, "nodes channels"]:
-        norm = self.norm
-        if not norm.training or x.shape[0] > 1:
-            normalized: Tensor = norm(x)
-            return normalized
-        return F.batch_norm(x, norm.running_mean, norm.running_var, eps=norm.eps)
+        return normalize_rows(self.norm, x)
 
 
 @final

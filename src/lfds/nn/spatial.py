@@ -7,6 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from lfds.nn.batch_norm import normalize_rows, reset_parameters
+
 
 @runtime_checkable
 class Adjacency(Protocol):
@@ -28,10 +30,7 @@ class DenseAdjacency(NamedTuple):
 
 @final
 class Activation(nn.Module):
-    """The function f of the paper: ReLU, then batch norm over all rows.
-
-    A single row has no variance: it is normalized by the running statistics, in training too, and
-    leaves them as they are.
+    """The function f of the paper: ReLU, then batch norm over all rows (:func:`normalize_rows`).
 
     Args:
         channels: Size of the last dimension.
@@ -42,20 +41,12 @@ class Activation(nn.Module):
         self.norm = nn.BatchNorm1d(channels)
 
     def forward(self, x: Float[Tensor, "*rows channels"]) -> Float[Tensor, "*rows channels"]:
-        rows = F.relu(x).flatten(0, -2)
-        norm = self.norm
-        # Checked in training only: the number of rows may be unknown while torch traces.
-        if not norm.training or rows.shape[0] > 1:
-            normalized: Tensor = norm(rows)
-        else:
-            normalized = F.batch_norm(
-                rows, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps
-            )
+        normalized = normalize_rows(self.norm, F.relu(x).flatten(0, -2))
         return normalized.view(x.shape)
 
     def reset_parameters(self) -> None:
         """Forget the statistics, and scale by one again."""
-        self.norm.reset_parameters()
+        reset_parameters(self.norm)
 
 
 @final

@@ -62,7 +62,10 @@ def reference_pool(pool: LFDSPool, x: Tensor) -> Tensor:
             vectors.append(slots.sum(dim=0) / len(slots))
         if pool.readout == "max+weighted":
             vectors.append((pool.weights[depth].weights * slots).sum(dim=0))
-    return torch.cat(vectors)
+    vector = torch.cat(vectors)
+    if pool.output_map is None:
+        return vector
+    return pool.output_map.weight @ vector + pool.output_map.bias
 
 
 @torch.no_grad()
@@ -113,9 +116,12 @@ def _fixed(anchors: FixedAnchors, x_max: Tensor) -> Tensor:
 
 @reference_anchors.register
 def _smooth(anchors: SmoothAnchors, x_max: Tensor) -> Tensor:
+    laplacian = (anchors.modes * anchors.frequencies) @ anchors.modes.T
+    diffused = torch.linalg.inv(torch.eye(anchors.num_slots) + anchors.factor() * laplacian)
+    scale = (anchors.num_slots / diffused.square().sum()) ** 0.5
     rows = []
-    for slot in anchors.basis:
-        rows.append(sum(a * c for a, c in zip(slot, anchors.coefficients, strict=True)))
+    for slot in diffused:
+        rows.append(scale * sum(a * c for a, c in zip(slot, anchors.free, strict=True)))
     return torch.stack(rows)
 
 

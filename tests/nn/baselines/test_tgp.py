@@ -13,11 +13,10 @@ from tests.nn.tgp_stubs import Clusters, stubs  # noqa: F401
 from torch.testing import assert_close
 
 from lfds.config.comparison import make_spec
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.nn import GraphNetwork, NetworkSettings
-from lfds.nn.baselines.coarse import CoarsePool
 from lfds.nn.baselines.rank import RankPool
-from lfds.nn.baselines.tgp_poolers import check_pooler, make_pooler
+from lfds.nn.baselines.tgp import CoarsePool, check_pooler, make_pooler
 from lfds.testing import (
     assert_batch_independent,
     assert_empty_graph_finite,

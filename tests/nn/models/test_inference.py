@@ -7,6 +7,7 @@ import pytest
 import torch
 from tests.nn.cases import POOLING_NAMES, STRUCTURES, directed_edges, small_settings
 from torch import nn
+from torch.nn.utils import prune
 from torch.testing import assert_close
 
 from lfds.nn import Edges, GraphNetwork
@@ -67,9 +68,10 @@ def test_outputs_are_the_same_up_to_rounding(options, dtype):
 @pytest.mark.parametrize("pool", STRUCTURES)
 def test_all_batch_norms_but_those_of_nodes_without_a_map_are_folded(pool):
     folded = inference_copy(trained(pool))
-    assert not any(isinstance(part, nn.BatchNorm1d) for part in folded.modules())
+    norms = [part for part in folded.modules() if isinstance(part, nn.BatchNorm1d)]
+    assert norms == [folded.vector_norm.norm]  # vectors of graphs stay what they were
     assert any(isinstance(part, FoldedActivation) for part in folded.modules())
-    last = inference_copy(trained(pool, pooled_layers="last"))
+    last = inference_copy(trained(pool, pooled_layers="last", vector_norm=False))
     assert sum(isinstance(part, nn.BatchNorm1d) for part in last.modules()) == 1
 
 
@@ -202,3 +204,94 @@ def test_modules_of_other_types_are_left_alone():
     folded = inference_copy(model)
     assert folded.pool.pools[0].node_norm is not None
     assert_close(folded(*batch), model(*batch).detach())
+
+
+def turned(module, args, output):
+    return 2 * output + 1
+
+
+def with_hook(module):
+    module.register_forward_hook(turned)
+
+
+def with_pruning(module):
+    prune.random_unstructured(module, "weight", amount=0.5)
+
+
+def with_spectral_norm(module):
+    nn.utils.spectral_norm(module)
+
+
+def with_weight_norm(module):
+    nn.utils.parametrizations.weight_norm(module)
+
+
+def with_other_forward(module):
+    forward = module.forward
+    module.forward = lambda x: 2 * forward(x)
+
+
+PRODUCTS = ["pool.pools.0.layers.0.transforms", "pool.pools.0.input_map", "head.layers.3"]
+CHANGES = [with_hook, with_pruning, with_spectral_norm, with_weight_norm, with_other_forward]
+AROUND = [
+    "pool.pools.0.layers.1.activation",
+    "pool.pools.0.layers.1.activation.norm",
+    "pool.pools.0.node_norm",
+    "pool.pools.0.node_norm.norm",
+    "head.layers",
+    "head.layers.1",
+    "head.layers.1.norm",
+    "head.layers.2",
+]
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [(part, change) for part in PRODUCTS for change in CHANGES]
+    + [(part, change) for part in AROUND for change in (with_hook, with_other_forward)],
+)
+def test_modules_that_were_changed_are_not_folded(part, change):
+    model, batch = trained(), random_batch()
+    change(model.get_submodule(part))
+    model.train()(*random_batch((5, 7, 3)))  # the norms get used to it
+    model.eval()
+    assert_close(inference_copy(model)(*batch), model(*batch).detach())
+
+
+def test_a_change_that_is_folded_is_noticed(monkeypatch):
+    model, batch = trained(), random_batch()
+    with_hook(model.get_submodule("pool.pools.0.layers.0.transforms"))
+    monkeypatch.setattr(inference, "is_plain", lambda module, *types: type(module) in types)
+    with pytest.raises(AssertionError, match="not close"):
+        assert_close(inference_copy(model)(*batch), model(*batch).detach())
+
+
+NORMS = {
+    "LayerNorm": nn.LayerNorm,
+    "Identity": lambda width: nn.Identity(),
+    "no running statistics": lambda width: nn.BatchNorm1d(width, track_running_stats=False),
+    "SyncBatchNorm": nn.SyncBatchNorm,
+}
+
+
+@pytest.mark.parametrize("make", NORMS.values(), ids=NORMS)
+@pytest.mark.parametrize(
+    ("part", "width"),
+    [
+        ("base.layers.0.activation", 16),
+        ("pool.pools.0.layers.0.activation", 16),
+        ("pool.pools.0.node_norm", 8),
+        ("head.layers.1", 8),
+    ],
+)
+def test_other_norms_are_not_folded(part, width, make):
+    model, batch = trained(), random_batch()
+    model.get_submodule(part).norm = make(width).double().eval()
+    assert_close(inference_copy(model)(*batch), model(*batch).detach())
+
+
+def test_products_used_twice_are_not_folded():
+    model, batch = trained(), random_batch()
+    first, second = model.pool.pools[0].layers
+    second.transforms = first.transforms
+    assert_close(inference_copy(model)(*batch), model(*batch).detach())

@@ -40,12 +40,20 @@ def test_the_length_of_the_vector_in_the_paper(pool, length):
 
 
 @pytest.mark.parametrize("layers", ["all", "last"])
-def test_the_vector_is_the_maxima_of_all_layers_and_the_pooled_vector(layers):
-    model, (x, ptr, edges) = build("loop", pooled_layers=layers).eval(), random_batch((6, 9))
+@pytest.mark.parametrize("readout", ["max", "stats"])
+def test_the_vector_is_the_statistics_of_all_layers_and_the_pooled_vector(layers, readout):
+    options = {"pooled_layers": layers, "flat_readout": readout, "vector_norm": False}
+    model, (x, ptr, edges) = build("loop", **options).eval(), random_batch((6, 9))
     everything, last = model.base(x, edges)
-    largest = torch.stack([part.amax(0) for part in everything.split([6, 9])])
+    flat = []
+    for part in everything.split([6, 9]):
+        size = torch.tensor([len(part)]).log1p()
+        spread = (part.var(0, correction=0) + 1e-8).sqrt()
+        more = [part.mean(0), spread, size] if readout == "stats" else []
+        flat.append(torch.cat([part.amax(0), *more]))
     pooled = model.pool(everything if layers == "all" else last, ptr, edges)
-    assert_close(model.represent(x, ptr, edges), torch.cat([largest, pooled], dim=1))
+    found = model.represent(x, ptr, edges)
+    assert_close(found, torch.cat([torch.stack(flat), pooled], dim=1), atol=1e-4, rtol=1e-4)
 
 
 @every_pooling
@@ -279,9 +287,10 @@ def test_the_vector_is_normalized_the_same_way_for_every_pooling(pool):
     torch.manual_seed(0)
     settings = NetworkSettings(pool=pool, width=8, slots=4, clusters=4, vector_norm=True)
     model = GraphNetwork(5, 2, settings).train()
-    ptr = torch.arange(0, 61, 3)
-    edges = Edges.from_index(torch.randint(0, 60, (2, 120)), 60)
-    vectors = model.represent(torch.randn(60, 5), ptr, edges)
+    ptr = torch.cat([torch.zeros(1, dtype=torch.long), torch.randint(2, 5, (20,)).cumsum(0)])
+    nodes = int(ptr[-1])
+    edges = Edges.from_index(torch.randint(0, nodes, (2, 120)), nodes)
+    vectors = model.represent(torch.randn(nodes, 5), ptr, edges)
     assert_close(vectors.mean(dim=0), torch.zeros(model.vector_channels), atol=1e-4, rtol=0)
     spread = vectors.std(dim=0, correction=0)
     assert ((spread > 0.9) | (spread < 0.1)).all()  # one, or a channel that does not vary
@@ -295,7 +304,8 @@ def test_baselines_of_one_layer_may_read_a_map_of_all():
     for pool, maps in (("diff", True), ("topk", True), ("max", False), ("sort", False)):
         model = GraphNetwork(5, 2, NetworkSettings(pool=pool, baseline_layers="all", **small))
         assert (model.layer_map is not None) == maps
-        assert GraphNetwork(5, 2, NetworkSettings(pool=pool, **small)).layer_map is None
+        last = NetworkSettings(pool=pool, baseline_layers="last", **small)
+        assert GraphNetwork(5, 2, last).layer_map is None
     model = GraphNetwork(5, 2, NetworkSettings(pool="topk", baseline_layers="all", **small)).eval()
     x, ptr = torch.randn(6, 5), torch.tensor([0, 2, 6])
     edges = Edges.from_index(torch.tensor([[0, 2], [1, 3]]), 6)

@@ -99,3 +99,13 @@ def test_weighted_sums_refuse_a_wrong_ptr(ptr):
 def test_the_operator_passes_the_checks_of_torch():
     weights, x = (torch.randn(5, 4, requires_grad=True) for _ in range(2))
     torch.library.opcheck(torch.ops.lfds.weighted_sums, (weights, x, torch.tensor([0, 2, 2, 5])))
+
+
+def test_older_releases_of_torch_have_no_grouped_product(monkeypatch):
+    a, b, ptr = torch.randn(5, 4), torch.randn(5, 8), torch.tensor([0, 2, 2, 5])
+    assert takes_grouped(a, b)
+    expected = ragged_gram(a, b, ptr)
+    monkeypatch.delattr(torch.nn.functional, "grouped_mm")
+    assert not takes_grouped(a, b)
+    assert_close(ragged_gram(a, b, ptr), expected)
+    assert ragged_matmul(a, torch.randn(3, 4, 8), ptr).shape == (5, 8)

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lfds.nn.ops.edges import Edges
-from lfds.nn.ops.spmm import sum_of_neighbours
+from lfds.nn.ops.edges import Edges, Rows
+from lfds.nn.ops.spmm import multiply, multiply_by_index, sum_of_neighbours
 
 
 def one_by_one(x, index, weight, own):
@@ -109,3 +109,9 @@ def test_edges_for_inference_give_the_same_sum():
     forward_only = Edges.forward_only(edges.rows.ptr, edges.rows.column)
     x = torch.randn(6, 3)
     assert torch.equal(sum_of_neighbours(x, forward_only), sum_of_neighbours(x, edges))
+
+
+def test_the_sum_by_index_is_the_same():
+    rows = Rows(torch.tensor([0, 2, 2, 3]).int(), torch.tensor([1, 2, 0]).int(), torch.rand(3))
+    x = torch.randn(3, 4)
+    assert_close(multiply_by_index(rows, x), multiply(rows, x))

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lfds.nn.randomness import uniform
 from lfds.nn.spatial import Adjacency, SpatialLayer
 
 
@@ -54,4 +55,4 @@ def node_mask(x: Float[Tensor, "nodes channels"], p: float) -> Float[Tensor, "no
     It is *not* ``1 / (1 - p)``: maxima and batch norms follow, and would see other values in
     training than in evaluation.
     """
-    return (torch.rand(x.shape[0], 1, device=x.device) >= p).to(x.dtype)
+    return (uniform((x.shape[0], 1), x.device) >= p).to(x.dtype)

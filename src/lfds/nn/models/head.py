@@ -5,6 +5,7 @@ from typing import final
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lfds.nn.randomness import Dropout
 from lfds.nn.spatial import Activation
 
 
@@ -27,7 +28,7 @@ class Head(nn.Module):
         layers: list[nn.Module] = []
         for before in (in_channels, width):
             activation = Activation(width) if norm else nn.ReLU()
-            layers += [nn.Linear(before, width), activation, nn.Dropout(dropout)]
+            layers += [nn.Linear(before, width), activation, Dropout(dropout)]
         self.layers = nn.Sequential(*layers, nn.Linear(width, out_channels))
 
     def forward(

@@ -7,13 +7,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lfds.config.network import NetworkSettings
-from lfds.config.registry import entry_of
+from lfds.config.registry import BASELINES, entry_of
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.input_checks import check_features, check_precision, check_ptr
 from lfds.nn.models.backbone import Backbone
 from lfds.nn.models.head import Head
 from lfds.nn.ops.edges import Edges
-from lfds.nn.ops.segment import ragged_max
 from lfds.nn.slot_modules import ChannelNorm
 
 
@@ -25,11 +24,12 @@ class GraphNetwork(nn.Module):
     all, and a perceptron on
 
     .. math::
-        [\max_i (\mathbf{x}_{1,i}, \mathbf{x}_{2,i}, \ldots), \mathrm{pool}(\mathbf{X})].
+        [\mathrm{flat}(\mathbf{X}_1, \mathbf{X}_2, \ldots), \mathrm{pool}(\mathbf{X})].
 
-    With a pooling that replaces the readout, its vector is all that the perceptron sees. With
-    ``vector_norm`` the vector is normalized in the same way for every pooling, so that a comparison
-    of poolings is not one of their scales.
+    The flat readout of all layers is their maximum over the nodes, as in the paper, or the
+    statistics of the pooling ``stats``. With a pooling that replaces it, the vector of the pooling
+    is all that the perceptron sees. With ``vector_norm`` the vector is normalized in the same way
+    for every pooling, so that a comparison of poolings is not one of their scales.
 
     Args:
         in_channels: Width of the nodes.
@@ -54,7 +54,8 @@ class GraphNetwork(nn.Module):
             self.layer_map = nn.Linear(all_channels, settings.width, bias=False)
         self.vector_channels = self.pool.out_channels
         if not self.pool.replaces_readout:
-            self.vector_channels += all_channels
+            self.flat: GraphPooling = BASELINES[settings.flat_readout].load()(all_channels)
+            self.vector_channels += self.flat.out_channels
         self.vector_norm = ChannelNorm(self.vector_channels) if settings.vector_norm else None
         self.head = Head(
             self.vector_channels,
@@ -77,14 +78,28 @@ class GraphNetwork(nn.Module):
         check_features(x, self.in_channels)
         check_precision(x, self.base.layers[0].transforms.weight)
         check_ptr(ptr, x.shape[0])
-        everything, nodes = self.base(x, edges)
+        everything, last = self.base(x, edges)
+        return self.pooled(everything, last, ptr, edges)
+
+    def pooled(
+        self,
+        everything: Float[Tensor, "nodes all_channels"],
+        last: Float[Tensor, "nodes width"],
+        ptr: Int[Tensor, "boundaries"],
+        edges: Edges | None,
+    ) -> Float[Tensor, "boundaries-1 vector_channels"]:
+        """The vector of every graph, from the outputs of all layers of the base and of the last.
+
+        Latent structures and flat poolings need no edges.
+        """
+        nodes = last
         if self.pool.uses_all_layers:
             nodes = everything
         elif self.layer_map is not None:
             nodes = self.layer_map(everything)
         vectors: Tensor = self.pool(nodes, ptr, edges)
         if not self.pool.replaces_readout:
-            vectors = torch.cat([ragged_max(everything, ptr), vectors], dim=1)
+            vectors = torch.cat([self.flat(everything, ptr, edges), vectors], dim=1)
         return vectors if self.vector_norm is None else self.vector_norm(vectors)
 
     def penalty(self) -> Float[Tensor, ""]:

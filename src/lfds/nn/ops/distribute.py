@@ -1,4 +1,4 @@
-r"""The operator behind :func:`lfds.nn.distribute`: forward, backward, and their shapes.
+r"""The operator behind :func:`lfds.nn.distribute` on the CPU: forward, backward, and their shapes.
 
 For one graph, with its nodes :math:`\mathbf{X}` and the anchors :math:`\mathbf{W}`,
 
@@ -23,15 +23,17 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from lfds.nn.accel.dispatch import own_precision, runs_eagerly, working_dtype
+from lfds.nn.accel.dispatch import is_accelerated, own_precision, runs_eagerly, working_dtype
 from lfds.nn.input_checks import check_ptr_values
+from lfds.nn.ops.distribute_device import (
+    LEAST_MASS,
+    distribute_on_device,
+    refuse_second_backward,
+)
 from lfds.nn.ops.segment_matmul import ragged_gram, ragged_matmul
 
 # Nodes per block: few enough to stay in the cache, enough to keep the products busy.
 BLOCK = 8_192
-
-# A smaller mass counts as none: the division by it, and its gradient, stay in the range of float32.
-LEAST_MASS = 1e-12
 
 
 class Block(NamedTuple):
@@ -266,14 +268,6 @@ def _backward(ctx: Any, grad: Tensor | None, *_: Tensor | None) -> Gradients:
     return grad_x, grad_anchors, None, None, None
 
 
-def _second_backward(ctx: Any, *_: Tensor) -> None:
-    raise RuntimeError(
-        "lfds.nn.distribute has no second derivative; a gradient penalty has to stop at its "
-        "output, or, in evaluation mode, go through torch.func.grad, which takes the slow way: do "
-        "not pass create_graph=True"
-    )
-
-
 def _distribute_when_compiled(
     x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, low_memory: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -288,7 +282,7 @@ torch.library.impl("lfds::distribute_backward", "default", _distribute_backward)
 torch.library.register_fake("lfds::distribute", _distribute_shapes)
 torch.library.register_fake("lfds::distribute_backward", _distribute_backward_shapes)
 torch.library.register_autograd("lfds::distribute", _backward, setup_context=_keep)
-torch.library.register_autograd("lfds::distribute_backward", _second_backward)
+torch.library.register_autograd("lfds::distribute_backward", refuse_second_backward)
 
 
 class _Eagerly(torch.autograd.Function):
@@ -317,6 +311,8 @@ def run_distribute(
     x: Tensor, anchors: Tensor, ptr: Tensor, reduction: str, low_memory: bool
 ) -> Tensor:
     """Run the operator: directly in eager mode, through torch's dispatcher otherwise."""
+    if is_accelerated(x):
+        return distribute_on_device(x, anchors, ptr, reduction)[0]
     arguments = (x, anchors, ptr, reduction, low_memory)
     slots: Tensor
     if runs_eagerly(x):

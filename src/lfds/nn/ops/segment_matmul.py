@@ -1,8 +1,9 @@
 r"""Matrix products over a ragged batch, close to the speed of one plain product.
 
 ``torch.nn.functional.grouped_mm`` runs all graphs in one call, but on the CPU takes only float32
-whose rows are multiples of 16 bytes.  Everything else, accelerators included, goes through a loop
-of ordinary products: slower on many small graphs, and right for any dtype, width and device.
+whose rows are multiples of 16 bytes.  Everything else on the CPU goes through a loop of ordinary
+products: slower on many small graphs, and right for any dtype and width.  Accelerators, which wait
+for the host in such a loop, get one product of tiles of the same length.
 """
 
 from typing import Any
@@ -12,7 +13,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from lfds.nn.accel import batched
+from lfds.nn.accel.dispatch import is_accelerated, only_basic_operations
 from lfds.nn.input_checks import check_ptr_values
+from lfds.nn.ops.ragged import sum_by_graph
 
 
 def ragged_gram(
@@ -25,6 +29,8 @@ def ragged_gram(
     .. math::
         \mathbf{Y}_g = \mathbf{A}_g^\top \mathbf{B}_g
     """
+    if is_accelerated(a):
+        return batched.gram(a, b, ptr)
     if takes_grouped(a, b):
         # Rows have gaps where their length is no multiple of 16 bytes, and torch's softmax writes
         # its gradient past such gaps: pack them.
@@ -46,6 +52,8 @@ def ragged_matmul(
     .. math::
         \mathbf{z}_i = \mathbf{a}_i \mathbf{M}_{g(i)}
     """
+    if is_accelerated(a):
+        return batched.matmul(a, matrices, ptr)
     if takes_grouped(a, matrices):
         return F.grouped_mm(a, matrices, offs=_ends(ptr)).contiguous()
     sizes = ptr.diff().tolist()
@@ -58,8 +66,8 @@ def ragged_matmul(
 
 
 def takes_grouped(*operands: Tensor) -> bool:
-    """Whether ``grouped_mm`` can multiply ``operands`` here."""
-    return all(map(_fits_grouped, operands))
+    """Whether ``grouped_mm``, which older torch lacks, can multiply ``operands`` here."""
+    return hasattr(F, "grouped_mm") and all(map(_fits_grouped, operands))
 
 
 def _fits_grouped(operand: Tensor) -> bool:
@@ -89,6 +97,9 @@ def weighted_sums(
         \bar{\mathbf{A}}_g = \mathbf{B}_g \bar{\mathbf{Y}}_g^\top, \qquad
         \bar{\mathbf{B}}_g = \mathbf{A}_g \bar{\mathbf{Y}}_g
     """
+    if only_basic_operations():
+        products = (weights[:, :, None] * x[:, None, :]).flatten(1)
+        return sum_by_graph(products, ptr).view(-1, weights.shape[1], x.shape[1])
     sums: Tensor = torch.ops.lfds.weighted_sums(weights, x, ptr)
     return sums
 
@@ -100,14 +111,12 @@ torch.library.define(
 )
 
 
-@torch.library.impl("lfds::weighted_sums", "default")
 def _weighted_sums(weights: Tensor, x: Tensor, ptr: Tensor) -> Tensor:
-    if ptr.device.type == "cpu":  # a wrong one would read stray memory
+    if not is_accelerated(x):  # a wrong one would read stray memory
         check_ptr_values(ptr, x.shape[0])
     return ragged_gram(weights.contiguous(), x.contiguous(), ptr)
 
 
-@torch.library.impl("lfds::weighted_sums_backward", "default")
 def _weighted_sums_backward(
     grad: Tensor, weights: Tensor, x: Tensor, ptr: Tensor
 ) -> tuple[Tensor, Tensor]:
@@ -134,6 +143,8 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
     return *torch.ops.lfds.weighted_sums_backward(grad, *ctx.saved_tensors), None
 
 
+torch.library.impl("lfds::weighted_sums", "default", _weighted_sums)
+torch.library.impl("lfds::weighted_sums_backward", "default", _weighted_sums_backward)
 torch.library.register_fake("lfds::weighted_sums", _shape)
 torch.library.register_fake("lfds::weighted_sums_backward", _backward_shapes)
 torch.library.register_autograd("lfds::weighted_sums", _backward, setup_context=_keep)

@@ -1,10 +1,11 @@
 import json
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from lfds.config.comparison import CompareSpec, make_spec, read_options
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY
 from lfds.config.network import NetworkSettings
 from lfds.data.encodings import DeepWalk
@@ -101,16 +102,20 @@ def test_a_stored_spec_is_read_with_and_without_its_version(tmp_path):
     path = tmp_path / "spec.json"
     stored = spec.as_stored()
     assert stored[VERSION_KEY] == SCHEMA_VERSION
-    for content in (stored, {**stored, VERSION_KEY: 1}, spec.model_dump(mode="json")):
+    path.write_text(json.dumps(stored))
+    assert make_spec(read_options(path)) == spec
+    for content in ({**stored, VERSION_KEY: 1}, spec.model_dump(mode="json")):
         path.write_text(json.dumps(content))
-        assert make_spec(read_options(path)) == spec
+        found = make_spec(read_options(path))
+        assert found.network_for("loop").anchors == "fixed"  # what was the default then
+        assert found.model_copy(update={"options": {}}) == spec
 
 
 def test_a_spec_of_a_later_version_is_refused_in_one_line(tmp_path):
     path = tmp_path / "spec.json"
     path.write_text(json.dumps({VERSION_KEY: SCHEMA_VERSION + 1, "later": 1}))
     with pytest.raises(
-        SpecError, match=r"spec.json: schema_version is 3, .* update lfds$"
+        SpecError, match=rf"spec.json: schema_version is {SCHEMA_VERSION + 1}, .* update lfds$"
     ) as caught:
         read_options(path)
     assert "\n" not in str(caught.value)
@@ -124,3 +129,50 @@ def test_invalid_json_is_refused(tmp_path, content, message):
     (tmp_path / "spec.json").write_text(content)
     with pytest.raises(SpecError, match=message):
         read_options(tmp_path / "spec.json")
+
+
+def test_a_preset_that_is_no_name_is_refused():
+    for preset in ({}, ["paper"], 5, "x" * 10_000):
+        with pytest.raises(SpecError, match="no preset is called") as caught:
+            make_spec({"preset": preset})
+        assert len(str(caught.value)) < 1000
+
+
+def test_a_grid_of_very_many_combinations_is_refused_at_once():
+    grid = {
+        name: [0.1 + n / 100 for n in range(30)]
+        for name in (
+            "learning_rate",
+            "node_dropout",
+            "head_dropout",
+            "slot_dropout",
+            "averaging",
+            "ratio",
+        )
+    }
+    with pytest.raises(SpecError, match=r"grid: has 729,000,000 combinations.* at most 10,000"):
+        make_spec({"grid": grid})
+
+
+@pytest.mark.parametrize("options", [{"seeds": 20231117}, {"folds": 10**9}])
+def test_numbers_of_another_option_are_refused(options):
+    with pytest.raises(SpecError, match="less than or equal to 100000, not"):
+        make_spec(options)
+
+
+@pytest.mark.parametrize("line", ["a" + 100_000 * ".a" + " = 1", "[a" + 100_000 * ".a" + "]"])
+def test_a_key_of_very_many_parts_is_refused_at_once(tmp_path, line):
+    (tmp_path / "spec.toml").write_text(f"# {30 * '.'} = 1\nfolds = 3\n{line}\n")
+    with pytest.raises(SpecError, match=r"invalid TOML: line 3: the key has 100,001 parts"):
+        read_options(tmp_path / "spec.toml")
+
+
+def test_many_numbers_in_a_line_are_no_key(tmp_path):
+    numbers = ", ".join(["0.1"] * 30)
+    (tmp_path / "spec.toml").write_text(f"[grid]\nlearning_rate = [\n{numbers},\n]\n")
+    assert len(read_options(tmp_path / "spec.toml")["grid"]["learning_rate"]) == 30
+
+
+def test_a_device_is_no_spec():
+    with pytest.raises(SpecError, match="/dev/zero: is larger than 1 MB"):
+        read_options(Path("/dev/zero"))

@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from lfds.config.encoding import NAMES, EncodingSettings, encoding_from
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.config.registry import ENCODINGS
 from lfds.data.encodings import RWSE, DeepWalk
 

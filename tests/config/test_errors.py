@@ -1,4 +1,4 @@
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 
 
 def test_a_message_is_one_line():

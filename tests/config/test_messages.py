@@ -3,7 +3,17 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from lfds.config.messages import choose_from, closest, did_you_mean, one_line
+from lfds.config.messages import (
+    SpecError,
+    as_message,
+    choose_from,
+    closest,
+    did_you_mean,
+    one_line,
+    shortened,
+)
+from lfds.data.errors import DataError
+from lfds.results.record import ResultsError
 
 
 class Inner(BaseModel):
@@ -82,3 +92,23 @@ def test_of_a_union_the_member_that_was_validated_furthest_is_reported():
 
 def test_the_first_of_several_errors_is_reported():
     assert message(slots=3, encoding={"steps": "many"}) == "slots must be even, got 3"
+
+
+def test_a_message_is_short_and_printable_whatever_a_name_holds():
+    message = as_message("file: " + "x\x1b[2J\ud800\u202e\n" * 10_000 + "; remove it")
+    assert len(message) < 1000
+    assert message.isprintable()
+    assert message.startswith("file: x\\x1b[2J\\ud800\\u202e x")
+    assert message.endswith("; remove it")
+    for error in (SpecError, DataError, ResultsError):
+        assert len(str(error("y" * 10_000))) < 1000
+
+
+def test_values_are_shortened():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert len(shortened(deep)) < 100
+    assert len(shortened("z" * 10_000)) < 200
+    assert shortened("short") == "'short'"
+    assert closest("w" * 10**7, ["loop"]) is None

@@ -14,6 +14,8 @@ class Server(ThreadingHTTPServer):
         version: Its ETag; empty for none.
         cuts: Number of bytes after which each of the next responses is cut.
         errors: Status of each of the next responses.
+        headers: More headers of each response.
+        redirect: Where each response redirects to.
         sends_length: Whether responses have a Content-Length.
         ranges: The Range header of each request so far.
     """
@@ -26,6 +28,8 @@ class Server(ThreadingHTTPServer):
         self.version = '"one"'
         self.cuts: list[int] = []
         self.errors: list[int] = []
+        self.headers: dict[str, str] = {}
+        self.redirect = ""
         self.sends_length = True
         self.ranges: list[str | None] = []
 
@@ -43,6 +47,11 @@ class _Handler(BaseHTTPRequestHandler):
         if server.errors or self.path.startswith("/no"):
             self.send_error(server.errors.pop(0) if server.errors else 404)
             return
+        if server.redirect:
+            self.send_response(302)
+            self.send_header("Location", server.redirect)
+            self.end_headers()
+            return
         start = 0
         if wanted and self.headers.get("If-Range") == server.version:
             start = int(wanted.removeprefix("bytes=").removesuffix("-"))
@@ -53,6 +62,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         if server.sends_length:
             self.send_header("Content-Length", str(len(body)))
+        headers = {"Content-Range": f"bytes {start}-{len(server.content) - 1}/*"} if start else {}
+        for name, value in (headers | server.headers).items():
+            self.send_header(name, value)
         if server.version:
             self.send_header("ETag", server.version)
         self.end_headers()

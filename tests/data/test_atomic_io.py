@@ -1,10 +1,21 @@
 import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from lfds.data import DataError
-from lfds.data.atomic_io import atomic_folder, atomic_text, atomic_write, previous_folder
+from lfds.data.atomic_io import (
+    atomic_folder,
+    atomic_text,
+    atomic_write,
+    check_overwrite,
+    is_special,
+    previous_folder,
+)
 
 PART = {"part"}.__contains__
 
@@ -124,17 +135,20 @@ def test_a_folder_that_cannot_be_restored_is_kept_and_found(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("behind", ["set", "nowhere"])
-def test_a_link_is_not_replaced(behind, tmp_path):
+def test_a_link_to_a_folder_is_followed_and_stays(behind, tmp_path):
     with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
         (folder / "part").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / behind)
+    with atomic_folder(tmp_path / "link", replaceable=PART) as folder:
+        (folder / "part").write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / behind / "part").read_text() == "new"
+    (tmp_path / behind / "other").write_text("mine")
     with (
-        pytest.raises(DataError, match=rf"link: is a link, .* write to .*{behind} itself"),
+        pytest.raises(DataError, match="link: holds other files"),
         atomic_folder(tmp_path / "link", replaceable=PART),
     ):
         pytest.fail("there is no place for it")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "set" / "part").read_text() == "old"
 
 
 @pytest.mark.parametrize(
@@ -193,3 +207,130 @@ def test_a_text_file_that_cannot_be_written_is_a_data_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot be written"), atomic_text(tmp_path / "file" / "x"):
         pass
+
+
+# Links, devices, pipes
+
+
+@pytest.mark.parametrize("behind", ["file", "nowhere"])
+def test_a_link_to_a_file_is_followed_and_stays(behind, tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(behind)
+    atomic_write(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / behind).read_bytes() == b"new"
+
+
+def test_a_device_is_written_to_and_stays():
+    before = os.stat("/dev/null")
+    atomic_write(Path("/dev/null"), b"gone")
+    assert os.stat("/dev/null").st_mode == before.st_mode
+    with pytest.raises(DataError, match=r"/dev/full: cannot be written \(No space left on device"):
+        atomic_write(Path("/dev/full"), b"much")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    received = []
+    reader = Thread(target=lambda: received.append(fifo.read_bytes()))
+    reader.start()
+    with atomic_text(fifo) as file:
+        file.write("through")
+    reader.join()
+    assert received == [b"through"]
+    assert fifo.is_fifo()
+    assert is_special(fifo)
+
+
+@pytest.mark.parametrize("path", ["/proc/self/fd/{}", "/dev/fd/{}", "link", "/proc/{pid}/fd/{}"])
+def test_an_open_file_goes_on_where_it_is(path, tmp_path, monkeypatch):
+    """What happens with ``-o /dev/stdout >> file``: nothing in the file is lost."""
+    monkeypatch.chdir(tmp_path)
+    with open("file", "ab+") as file:
+        os.symlink(f"/proc/self/fd/{file.fileno()}", "link")
+        inode = os.stat("file").st_ino
+        file.write(b"before ")
+        file.flush()
+        atomic_write(Path(path.format(file.fileno(), pid=os.getpid())), b"after")
+    assert Path("file").read_bytes() == b"before after"
+    assert os.stat("file").st_ino == inode
+    assert not is_special(Path("file"))
+
+
+# Permissions
+
+
+@pytest.fixture
+def umask(request):
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@pytest.mark.parametrize("umask", [0o077, 0o022, 0o002], indirect=True)
+def test_new_files_and_folders_have_the_permissions_of_the_umask(umask, tmp_path):
+    atomic_write(tmp_path / "new" / "file", b"")
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
+        (folder / "part").write_text("")
+    for path in (tmp_path / "new" / "file", tmp_path / "set" / "part"):
+        assert path.stat().st_mode & 0o777 == 0o666 & ~umask
+    for path in (tmp_path / "new", tmp_path / "set"):
+        assert path.stat().st_mode & 0o777 == 0o777 & ~umask
+
+
+def test_a_replaced_file_or_folder_keeps_its_permissions(tmp_path):
+    for _ in range(2):
+        atomic_write(tmp_path / "file", b"")
+        with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
+            (folder / "part").write_text("")
+        (tmp_path / "file").chmod(0o600)
+        (tmp_path / "set").chmod(0o700)
+        (tmp_path / "set" / "part").chmod(0o640)
+    atomic_write(tmp_path / "file", b"new")
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
+        (folder / "part").write_text("new")
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "set").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "set" / "part").stat().st_mode & 0o777 == 0o640
+
+
+# Killed processes
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from lfds.data.atomic_io import atomic_folder, atomic_text
+with atomic_text(Path("file")) as file, atomic_folder(Path("set"), replaceable=bool) as folder:
+    (folder / "part").write_text("half")
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_next_one_removes_what_a_killed_process_left_but_not_of_a_living_one(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        atomic_write(tmp_path / "file", b"mine")
+        assert len(list(tmp_path.iterdir())) == 3  # it lives: nothing of it is removed
+        process.kill()
+    atomic_write(tmp_path / "file", b"new")
+    with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
+        (folder / "part").write_text("new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "set"]
+
+
+def test_names_as_long_as_the_file_system_allows_can_be_written(tmp_path):
+    atomic_write(tmp_path / ("a" * 255), b"")
+    with atomic_folder(tmp_path / ("b" * 255), replaceable=PART):
+        pass
+    for write in (lambda path: atomic_write(path, b""), lambda path: check_overwrite(path, PART)):
+        with pytest.raises(DataError, match=r"cannot be written \(File name too long\)"):
+            write(tmp_path / ("c" * 300))

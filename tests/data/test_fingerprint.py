@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import torch
 
-from lfds.data.fingerprint import content_of
+from lfds.data.storage import content_of
 from tests.data.graphs import three_graphs
 
 

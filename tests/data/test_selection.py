@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lfds.data.selection import as_rows, select, take
+from lfds.data.batch import as_rows, select, take
 from tests.data.graphs import graph_sets
 
 

@@ -198,6 +198,7 @@ def test_a_dataset_in_any_format_is_found_by_name_and_prepared(tmp_path):
 MINE = """
 from pathlib import Path
 from lfds.data import GraphSet
+from lfds.data.chunk import Chunk
 
 def read_sizes(path, *, seed):
     sizes = [int(size) for size in Path(path).read_text().split()]
@@ -206,7 +207,7 @@ def read_sizes(path, *, seed):
 def stream_sizes(path, *, size):
     graphs = read_sizes(path, seed=0)
     for start in range(0, len(graphs), size):
-        yield [start + 1], graphs[start : start + size]
+        yield Chunk(graphs[start : start + size], [start + 1], "line")
 """
 
 USE = """
@@ -220,7 +221,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 import lfds
 from lfds.cli.app import app
-from lfds.data.streams import stream_source
+from lfds.data.sources import stream_source
 
 Path("few.sizes").write_text("1\\n2\\n3\\n")
 assert lfds.data.read_any("few.sizes").sizes.tolist() == [1, 2, 3]
@@ -242,3 +243,10 @@ def test_a_new_format_needs_its_reader_and_a_registry_entry_only(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "use.py").write_text(USE)
     subprocess.run([sys.executable, "use.py"], cwd=tmp_path, check=True)
+
+
+def test_devices_are_no_data(tmp_path):
+    (tmp_path / "g.jsonl").symlink_to("/dev/zero")
+    for path in ("/dev/zero", tmp_path / "g.jsonl"):
+        with pytest.raises(DataError, match="is a device or pipe; give a file or a folder"):
+            read_any(path)

@@ -148,7 +148,7 @@ def test_invalid_json_is_an_error(content, tmp_path):
     (tmp_path / "splits.json").write_bytes(content)
     with pytest.raises(DataError, match=r"splits\.json: cannot be read as JSON"):
         read_splits(tmp_path / "splits.json")
-    with pytest.raises(DataError, match="cannot be read as JSON"):
+    with pytest.raises(DataError, match=r"nowhere\.json: cannot be read \(No such file"):
         read_splits(tmp_path / "nowhere.json")
 
 

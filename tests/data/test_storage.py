@@ -1,6 +1,9 @@
 import json
+import os
+import re
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from lfds.config.migrations import SCHEMA_VERSION
 from lfds.data import DataError, GraphSet
+from lfds.data.sources import open_source, read_any
 from lfds.data.storage import is_saved_set
 from tests.data.graphs import graph_sets, three_graphs
 
@@ -213,3 +217,42 @@ def test_coordinates_are_saved(tmp_path):
     graphs = GraphSet.from_arrays([2], [[], []], coordinates=[[0, 1], [2, 3]])
     graphs.save(tmp_path / "with")
     assert GraphSet.load(tmp_path / "with").equals(graphs)
+
+
+def test_a_set_whose_replacement_was_killed_between_the_renames_says_where_it_is(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "set"
+    three_graphs().save(path)
+    rename, calls = os.replace, []
+
+    def only_first(source, target):
+        calls.append(target)
+        if len(calls) > 1:
+            raise OSError(5, "killed")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", only_first)
+    with pytest.raises(DataError, match=r"killed.* move it back"):
+        three_graphs().save(path)
+    monkeypatch.undo()
+    for load in (GraphSet.load, read_any, open_source):
+        with pytest.raises(DataError, match=r"set: is missing: a save was interrupted") as caught:
+            load(str(path))
+    os.rename(re.search(r"set of graphs was moved to (\S+);", str(caught.value))[1], path)
+    assert GraphSet.load(path).equals(three_graphs())
+    three_graphs().save(path)
+    assert [left.name for left in tmp_path.iterdir()] == ["set"]
+
+
+def test_several_targets_and_groups_are_saved(tmp_path):
+    y, groups = torch.tensor([[0, -1], [1, 0], [-1, 1]]), torch.tensor([[0], [7], [0]])
+    names = {"target_names": ("a", "b"), "classes": ("no", "yes")}
+    graphs = replace(three_graphs(), y=y, groups=groups, **names)
+    graphs.save(tmp_path / "set")
+    loaded = GraphSet.load(tmp_path / "set")
+    assert loaded.equals(graphs)
+    assert loaded[[1, 2]].groups.tolist() == [[7], [0]]
+    numbers = torch.tensor([[0.5, torch.nan], [1, 0], [torch.nan, 1]])
+    replace(graphs, y=numbers, classes=()).save(tmp_path / "set")
+    assert GraphSet.load(tmp_path / "set").known_targets.tolist() == (~numbers.isnan()).tolist()

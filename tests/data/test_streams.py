@@ -6,7 +6,7 @@ from lfds.data.concat import concat
 from lfds.data.errors import DataError
 from lfds.data.readers.jsonl import read_jsonl
 from lfds.data.readers.smiles import read_smiles
-from lfds.data.streams import stream_source
+from lfds.data.sources import stream_source
 from tests.estimator.small import graphs
 
 

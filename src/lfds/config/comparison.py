@@ -1,9 +1,10 @@
 """What a comparison consists of; unknown options are refused."""
 
-import json
+import re
 import tomllib
 from collections.abc import Mapping
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -17,12 +18,20 @@ from pydantic import (
 )
 
 from lfds.config.encoding import EncodingSettings
-from lfds.config.errors import SpecError
-from lfds.config.messages import choose_from, one_line
-from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY, migrate_spec
+from lfds.config.messages import SpecError, choose_from, one_line, shortened
+from lfds.config.migrations import (
+    DEFAULTS_KEY,
+    SCHEMA_VERSION,
+    VERSION_KEY,
+    check_version,
+    earlier_defaults,
+    migrate_spec,
+    version_of,
+)
 from lfds.config.network import NetworkSettings
 from lfds.config.presets import PRESETS
 from lfds.config.registry import POOLINGS, TGP_PREFIX
+from lfds.config.strict_json import strict_json
 from lfds.config.training import Protocol, TrainingSettings
 
 Value = bool | int | float | str
@@ -33,6 +42,8 @@ def _one_or_many(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+_MAX_SIZE, _MAX_PARTS, _MAX_COMBINATIONS = 10**6, 20, 10_000
+_TOML_KEY = re.compile(r"[\w\s.\-\"'\[\]]+")
 _TRAINING = frozenset(TrainingSettings.model_fields)
 
 
@@ -45,9 +56,9 @@ class CompareSpec(TrainingSettings):
     """Poolings to compare; ``tgp:NAME`` is one of torch-geometric-pool."""
     protocol: Protocol = "fair"
     """``fair`` selects epochs on validation graphs and tests once; ``paper`` tests every epoch."""
-    folds: int = Field(default=10, ge=2)
+    folds: int = Field(default=10, ge=2, le=100_000)
     """Number of folds that the graphs are split into."""
-    seeds: PositiveInt = 1
+    seeds: int = Field(default=1, ge=1, le=100_000)
     """Number of seeds; every fold is trained once per seed."""
     seed: NonNegativeInt = 0
     """The first seed; the others follow it."""
@@ -57,7 +68,10 @@ class CompareSpec(TrainingSettings):
     """Use at most this many graphs of each dataset, of each class in proportion."""
     splits: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
     """Read the folds from files: folders of ``NAME_splits.json``, or ``NAME=FILE``. They determine
-    the number of folds and the validation graphs."""
+    the number of folds and the validation graphs. Or ``scaffold``: molecules with the same scaffold
+    stay in one part; or ``random``, the default."""
+    group_column: str | None = None
+    """Column of a .csv file; graphs with the same cell there stay in one part of every fold."""
     encoding: Literal["auto"] | EncodingSettings = "auto"
     """Which features the nodes get; ``auto`` is labels and attributes, and random-walk return
     probabilities where the graphs have neither."""
@@ -70,6 +84,16 @@ class CompareSpec(TrainingSettings):
     training or network; every combination is trained. Only under ``fair``."""
 
     @model_validator(mode="after")
+    def _check_grid(self) -> Self:
+        combinations = prod(map(len, self.grid.values()))
+        if combinations > _MAX_COMBINATIONS:
+            raise ValueError(
+                f"grid: has {combinations:,} combinations, of which each fold trains all, and at "
+                f"most {_MAX_COMBINATIONS:,} are allowed; give fewer values"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _check_protocol(self) -> Self:
         if self.grid and self.protocol != "fair":
             raise ValueError("grid: selects on validation graphs, and needs protocol='fair'")
@@ -78,6 +102,8 @@ class CompareSpec(TrainingSettings):
                 "grid: keep cannot be selected on validation graphs, on which the last epoch is "
                 "never better than the best; set it outside of the grid"
             )
+        if "device" in self.grid:
+            raise ValueError("grid: device is where all candidates are trained; set it outside")
         if self.keep != "best" and self.protocol != "fair":
             raise ValueError(
                 f"keep={self.keep!r} needs protocol='fair'; under 'paper' every epoch is tested"
@@ -102,6 +128,10 @@ class CompareSpec(TrainingSettings):
     def _check_splits(self) -> Self:
         if self.splits and self.graphs is not None:
             raise ValueError("splits need all graphs of a dataset; leave out graphs or splits")
+        if self.splits and self.group_column is not None:
+            raise ValueError("splits and group_column exclude each other; leave one out")
+        if len(self.splits) > 1 and set(self.splits) & {"scaffold", "random"}:
+            raise ValueError("splits: 'scaffold' and 'random' stand alone, without other splits")
         return self
 
     def candidates(self) -> "list[CompareSpec]":
@@ -123,6 +153,11 @@ class CompareSpec(TrainingSettings):
                 known = {key: None for key in NetworkSettings.model_fields if key != "pool"}
                 raise ValueError(f"no network has the option {name!r}; {choose_from(name, known)}")
         return NetworkSettings.model_validate({**base(pool).model_dump(), **self.options})
+
+    @property
+    def groups(self) -> str | None:
+        """What molecules are grouped by: a column, ``"scaffold"``, or ``None``."""
+        return "scaffold" if self.splits == ("scaffold",) else self.group_column
 
     def as_stored(self) -> dict[str, Any]:
         """The spec as ``spec.json`` holds it."""
@@ -147,19 +182,56 @@ def make_spec(options: Mapping[str, Any]) -> CompareSpec:
     """Return the spec of some options, which may include ``preset``; errors are one line."""
     given = dict(options)
     preset = given.pop("preset", "default")
-    if preset not in PRESETS:
-        raise SpecError(f"no preset is called {preset!r}; {choose_from(str(preset), PRESETS)}")
+    if not isinstance(preset, str) or preset not in PRESETS:
+        raise SpecError(
+            f"no preset is called {shortened(preset)}; {choose_from(str(preset)[:99], PRESETS)}"
+        )
     try:
         return CompareSpec.model_validate({**PRESETS[preset], **given})
     except ValidationError as error:
         raise SpecError(one_line(error, CompareSpec.model_fields)) from error
 
 
+def defaults_version(path: Path) -> int:
+    """Return whose defaults the run of a ``spec.json`` keeps; those of today if there is none."""
+    try:
+        stored = strict_json(path.read_text(encoding="utf-8"))
+        version = stored.get(DEFAULTS_KEY, version_of(stored))
+        check_version(version)
+    except (OSError, ValueError, RecursionError, AttributeError):
+        return SCHEMA_VERSION  # the file is written anew
+    return int(version)
+
+
+def with_earlier_defaults(options: Mapping[str, Any], version: int) -> dict[str, Any]:
+    """Return the options of a comparison, completed by the defaults of a schema version."""
+    found = dict(options)
+    if {**PRESETS.get(found.get("preset", ""), {}), **found}.get("network") != "paper":
+        kept = earlier_defaults(NetworkSettings, version)
+        found["options"] = {**kept, **(found.get("options") or {})}
+    return found
+
+
+def _without_deep_keys(text: str) -> str:
+    """Return a text, unless it has a key of so many parts that reading it would take hours."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        key = line.partition("=")[0]
+        if key.count(".") > _MAX_PARTS and _TOML_KEY.fullmatch(key):
+            raise ValueError(f"line {number}: the key has {key.count('.') + 1:,} parts")
+    return text
+
+
 def read_options(path: Path) -> dict[str, Any]:
     """Read the options of a TOML file, or of a ``spec.json`` that an earlier run wrote."""
-    kind, loads = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
+    kind, loads = ("JSON", strict_json) if path.suffix == ".json" else ("TOML", tomllib.loads)
     try:
-        options = loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:  # not more of it: it may be a device, which has no end
+            text = file.read(_MAX_SIZE + 1)
+        if len(text) > _MAX_SIZE:
+            raise SpecError(f"{path}: is larger than {_MAX_SIZE // 10**6} MB; give a TOML file")
+        options = loads(_without_deep_keys(text.decode("utf-8")))
+    except SpecError:
+        raise
     except OSError as error:
         raise SpecError(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:

@@ -12,8 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from lfds.config.errors import SpecError
-from lfds.config.messages import choose_from, one_line
+from lfds.config.messages import SpecError, choose_from, one_line
 from lfds.config.registry import ENCODINGS
 
 if TYPE_CHECKING:

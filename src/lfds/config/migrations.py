@@ -18,14 +18,18 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of what is stored.
 
 1: everything before there was a number. 2: the linear map from all layers of the base to the slots
 belongs to :class:`lfds.LFDSPool` (``input_map``); before it belonged to the pooling around it.
+3: by default anchors are smooth, and the vector of every graph is normalized before the head.
 """
 
 VERSION_KEY = "schema_version"
+
+DEFAULTS_KEY = "defaults_of"
+"""In the spec of a run that an earlier version began: the version whose defaults it keeps."""
 
 
 @dataclass(frozen=True)
@@ -100,20 +104,26 @@ def migrate_spec(
         ValueError: If the spec was written by a later version.
     """
     spec = dict(stored)
+    spec.pop(DEFAULTS_KEY, None)
     version = spec.pop(VERSION_KEY, 1)
     check_version(version)
     options = spec.get("options") or {}
-    later = {
-        name: mark.before
-        for name, mark in added_fields(network)
-        if mark.since > version and mark.before != network.model_fields[name].default
-    }
+    later = earlier_defaults(network, version)
     if later and isinstance(options, Mapping) and spec.get("network", "default") == "default":
         spec["options"] = {**later, **options}
     for name, mark in added_fields(training):
         if mark.since > version:
             spec.setdefault(name, mark.before)
     return spec
+
+
+def earlier_defaults(settings: type[BaseModel], version: int) -> dict[str, Any]:
+    """Return the defaults of a schema version, where they differ from those of today."""
+    return {
+        name: mark.before
+        for name, mark in added_fields(settings)
+        if mark.since > version and mark.before != settings.model_fields[name].default
+    }
 
 
 def check_version(version: object) -> None:

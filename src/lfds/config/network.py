@@ -10,6 +10,7 @@ from lfds.config.messages import did_you_mean
 from lfds.config.migrations import (
     added,
     added_fields,
+    changed,
     fill_legacy_defaults,
     without_legacy_defaults,
 )
@@ -19,8 +20,8 @@ from lfds.config.registry import (
     TGP_PREFIX,
     Entry,
     is_latent,
-    reads_all,
     structures_in,
+    uses_all_layers,
 )
 
 Count = Annotated[int, Field(ge=1)]
@@ -33,7 +34,8 @@ class LayerSettings(BaseModel):
 
     Attributes:
         anchors: Where the anchors of the slots come from.
-        smoothness: How slowly ``smooth`` anchors vary along the structure; 0 is not at all.
+        smoothness: How slowly ``smooth`` anchors vary along the structure; 0 leaves them free,
+            ``learned`` trains it.
         reduction: How a slot combines what it receives.
         depth: Number of latent layers.
         slot_dropout: Probability that a slot is dropped in training.
@@ -45,8 +47,12 @@ class LayerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    anchors: Literal["fixed", "smooth", "generated", "mixture"] = "fixed"
-    smoothness: Annotated[Weight, added(before=1.0, since=2)] = 1.0
+    anchors: Annotated[
+        Literal["fixed", "smooth", "generated", "mixture"], changed(before="fixed", since=3)
+    ] = "smooth"
+    smoothness: Annotated[Weight | Literal["learned"], added(before=1.0, since=2)] = Field(
+        default=1.0, title='float, >= 0, or `"learned"`'
+    )
     reduction: Literal["sum", "mean", "mass"] = "mean"
     slot_dropout: Probability = 0.0
     blend: bool = False
@@ -66,6 +72,7 @@ class LayerSettings(BaseModel):
 
 
 PAPER_LAYER: Mapping[str, Any] = {
+    "anchors": "fixed",
     "reduction": "sum",
     "counts": False,
     "slot_dropout": 0.4,
@@ -95,13 +102,17 @@ class NetworkSettings(LayerSettings):
         head_width: Width of the two hidden layers of the head.
         head_dropout: Dropout in the head.
         head_norm: Whether the head has batch normalization.
-        slots: Number of slots of a latent structure; a square number for ``image``.
+        slots: Number of slots of a latent structure; a square number for ``image`` and ``torus``.
+        flat_readout: What the head sees of all nodes beside a pooling on slots, clusters or some of
+            the nodes: their ``max``, or their ``stats`` (maximum, mean, standard deviation, log of
+            their number). Flat poolings stand alone.
         vector_norm: Whether the vector of every graph is normalized over the batch before the head.
         pooled_layers: Which layers of the base are distributed over the slots: the ``last``, or
             ``all``, mapped to the slots' width by a learned linear map.
         baseline_layers: The same for baselines that read one layer, as ``diff`` and ``topk`` do.
         normalized_adjacency: Whether ``learned-spatial`` divides by the degrees.
-        orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``.
+        orthonormality: Weight of the penalty that keeps the basis of ``learned-spectral``
+            orthonormal.
         clusters: Number of clusters of ``diff``, and of poolers of ``tgp`` that take one.
         link_weight: Weight of the link loss of ``diff``.
         entropy_weight: Weight of the entropy loss of ``diff``.
@@ -120,9 +131,10 @@ class NetworkSettings(LayerSettings):
     head_dropout: Probability = 0.5
     head_norm: bool = True
     slots: Annotated[int, Field(ge=2)] = DEFAULT_SLOTS
-    vector_norm: Annotated[bool, added(before=False, since=2)] = False
+    flat_readout: Annotated[Literal["max", "stats"], added(before="max", since=3)] = "stats"
+    vector_norm: Annotated[bool, added(before=False, since=3)] = True
     pooled_layers: Annotated[Literal["last", "all"], added(before="last", since=1)] = "all"
-    baseline_layers: Annotated[Literal["last", "all"], added(before="last", since=2)] = "last"
+    baseline_layers: Annotated[Literal["last", "all"], added(before="last", since=3)] = "all"
     normalized_adjacency: bool = True
     orthonormality: Weight = 1.0
     clusters: Annotated[int, Field(ge=2)] = 64
@@ -146,8 +158,10 @@ class NetworkSettings(LayerSettings):
             "pool": pool,
             "head_width": 256,
             "slots": PAPER_SLOTS,
+            "flat_readout": "max",
             "vector_norm": False,
             "pooled_layers": "last",
+            "baseline_layers": "last",
             "normalized_adjacency": False,
         }
         return cls.model_validate(options)
@@ -170,7 +184,7 @@ class NetworkSettings(LayerSettings):
     @classmethod
     def _known(cls, pool: Any) -> Any:
         if str(pool).startswith(TGP_PREFIX):
-            check = Entry("lfds.nn.baselines.tgp_poolers:check_pooler", "").load()
+            check = Entry("lfds.nn.baselines.tgp:check_pooler", "").load()
             check(str(pool).removeprefix(TGP_PREFIX))
         elif pool not in POOLINGS:
             check_joined(str(pool))
@@ -198,7 +212,8 @@ def idle_settings(pool: str) -> dict[str, Any]:
         return {"baseline_layers": "last"}
     layer = {name: mark.before for name, mark in added_fields(LayerSettings)}
     idle = {**layer, "readout": "max", "pooled_layers": "last"}
-    return {**idle, "baseline_layers": "last"} if reads_all(pool) else idle
+    alone = {"baseline_layers": "last", "flat_readout": "max"}
+    return {**idle, **alone} if uses_all_layers(pool) else idle
 
 
 def recorded_network(stored: Mapping[str, Any]) -> Mapping[str, Any]:

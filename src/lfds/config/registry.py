@@ -25,6 +25,11 @@ class Entry:
     summary: str
 
     @property
+    def module(self) -> str:
+        """The module where it is implemented."""
+        return self.target.split(":")[0]
+
+    @property
     def class_name(self) -> str:
         """The name of what is implemented there."""
         return self.target.split(":")[1]
@@ -46,9 +51,11 @@ class StructureEntry(Entry):
 
     Attributes:
         square: Whether its number of slots has to be a square number.
+        learned: Whether the arrangement of its slots is learned, as a matrix [slots, slots].
     """
 
     square: bool = False
+    learned: bool = False
 
 
 STRUCTURES: Mapping[str, StructureEntry] = MappingProxyType(
@@ -63,10 +70,14 @@ STRUCTURES: Mapping[str, StructureEntry] = MappingProxyType(
         "sequence": StructureEntry("lfds.nn.structures.graph:Sequence", "a path graph"),
         "loop": StructureEntry("lfds.nn.structures.graph:Loop", "a cycle graph"),
         "learned-spatial": StructureEntry(
-            "lfds.nn.structures.learned:LearnedGraph", "a graph with a learned adjacency"
+            "lfds.nn.structures.learned:LearnedGraph",
+            "a graph with a learned adjacency",
+            learned=True,
         ),
         "learned-spectral": StructureEntry(
-            "lfds.nn.structures.spectrum:LearnedSpectrum", "a graph with a learned Fourier basis"
+            "lfds.nn.structures.spectrum:LearnedSpectrum",
+            "a graph with a learned Fourier basis",
+            learned=True,
         ),
     }
 )
@@ -98,11 +109,11 @@ class BaselineEntry(Entry):
     """A pooling that latent structures are compared with.
 
     Attributes:
-        reads_all: Whether it reads all layers of the base side by side; otherwise it reads one, the
-            last of them or a map of all.
+        uses_all_layers: Whether it reads all layers of the base side by side; otherwise it reads
+            one, the last of them or a map of all.
     """
 
-    reads_all: bool = False
+    uses_all_layers: bool = False
 
 
 BASELINES: Mapping[str, BaselineEntry] = MappingProxyType(
@@ -139,7 +150,7 @@ BASELINES: Mapping[str, BaselineEntry] = MappingProxyType(
 TGP_PREFIX = "tgp:"
 """A pooling called ``tgp:NAME`` is the pooler ``NAME`` of torch-geometric-pool."""
 
-TGP = Entry("lfds.nn.baselines.coarse:CoarsePool", "poolers of torch-geometric-pool")
+TGP = Entry("lfds.nn.baselines.tgp:CoarsePool", "poolers of torch-geometric-pool")
 
 LFDS = Entry("lfds.nn.models.lfds_pooling:LFDSPooling", "one latent structure or several")
 
@@ -168,8 +179,9 @@ class ReaderEntry(Entry):
     Attributes:
         suffixes: Endings of its files.
         detect: A function ``path -> bool``, as ``module:name``, for paths without such an ending.
-        stream: A function ``(path, *, size, **options)``, as ``module:name``, that yields chunks
-            of at most ``size`` graphs with their line numbers; without it all is read at once.
+        stream: A function ``(path, *, size, **options)``, as ``module:name``, that yields a
+            :class:`lfds.data.chunk.Chunk` of at most ``size`` graphs at a time; without it all is
+            read at once.
         options: Arguments of the reader that a user may set.
     """
 
@@ -203,7 +215,7 @@ READERS: Mapping[str, ReaderEntry] = MappingProxyType(
             "a .csv file with SMILES",
             suffixes=(".csv",),
             stream="lfds.data.readers.smiles:stream_smiles",
-            options=("target", "bad"),
+            options=("smiles", "target", "task", "bad", "atom_features", "fragments", "group"),
         ),
         "clouds": ReaderEntry(
             "lfds.data.readers.clouds:read_cloud_graphs",
@@ -242,9 +254,9 @@ def is_latent(pool: str) -> bool:
     return bool(structures_in(pool))
 
 
-def reads_all(pool: str) -> bool:
+def uses_all_layers(pool: str) -> bool:
     """Whether a pooling reads all layers of the base side by side, and needs no map of them."""
-    return pool in BASELINES and BASELINES[pool].reads_all
+    return pool in BASELINES and BASELINES[pool].uses_all_layers
 
 
 def entry_of(pool: str) -> Entry:

@@ -9,6 +9,7 @@ from lfds.config.migrations import added
 Decay = Literal["exponential", "cosine", "linear"]
 Keep = Literal["best", "last"]
 Protocol = Literal["fair", "paper"]
+Precision = Literal["32", "bf16"]
 
 
 class TrainingSettings(BaseModel):
@@ -35,3 +36,9 @@ class TrainingSettings(BaseModel):
     evaluated and kept; 0 switches it off."""
     keep: Annotated[Keep, added(before="best", since=1)] = "best"
     """Which epoch's weights are tested: ``best`` on validation (default) or ``last``."""
+    device: Annotated[str, added(before="cpu", since=2)] = "cpu"
+    """Where to train: ``cpu``, ``cuda``, ``mps``, ...; ``auto`` is the accelerator of the machine,
+    if it has one."""
+    precision: Annotated[Precision, added(before="32", since=2)] = "32"
+    """Precision of the products in the network: ``32``, or ``bf16`` under autocast; weights and
+    losses are always float32."""

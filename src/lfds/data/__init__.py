@@ -1,7 +1,8 @@
 """Graphs, point clouds and molecules, read into a GraphSet of flat tensors."""
 
-import importlib
 from typing import TYPE_CHECKING
+
+from lfds.lazy import lazy_names
 
 if TYPE_CHECKING:
     from lfds.config.encoding import EncodingSettings
@@ -40,15 +41,4 @@ _HOMES = {
     "stratified_folds": "lfds.data.splits",
 }
 
-
-def __getattr__(name: str) -> object:
-    # Imported on use: torch takes a second to import.
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(
-        f"module 'lfds.data' has no attribute {name!r}; it offers {', '.join(__all__)}"
-    )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -1,59 +1,118 @@
-"""Files and folders that are written completely or not at all."""
+"""Files and folders that are written completely or not at all.
+
+A link is followed: what it points to is written. Devices, pipes and the like are written to as they
+are; they cannot be replaced by a file.
+"""
 
 import glob
 import os
+import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile, mkdtemp
 from typing import IO, TextIO, cast
 
 from lfds.data.errors import DataError, quoted
+from lfds.data.temporary import (
+    remove_abandoned,
+    temporaries_for,
+    temporary_file,
+    temporary_folder,
+)
 
 _PREVIOUS = "old"
+# Where systems keep the open files of processes: /dev/stdout leads there.
+_DESCRIPTOR = re.compile(
+    r"(?:/proc/(?P<process>\w[\w-]*)(?:/task/\w+)?|/dev)/fd/(?P<number>[0-9]+)"
+)
+_MAX_LINKS = 40
 
 
 def atomic_write(path: Path, content: bytes) -> None:
     """Write ``content`` to a temporary file, then rename it to ``path``."""
-    with _temporary_file(path, "wb") as file:
+    with _output(path, "wb") as file:
         file.write(content)
 
 
 @contextmanager
 def atomic_text(path: Path) -> Iterator[TextIO]:
     """Open a temporary text file that is renamed to ``path`` when the block succeeds."""
-    if path.is_dir():
-        raise DataError("is a folder, where a file is to be written", source=path)
-    with _temporary_file(path, "w", encoding="utf-8", newline="") as file:
+    with _output(path, "w", encoding="utf-8", newline="") as file:
         yield cast(TextIO, file)
 
 
+def is_special(path: Path) -> bool:
+    """Whether a path is a device, a pipe or an open file, which are written to as they are."""
+    if _descriptor_of(path) is not None:
+        return True
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 @contextmanager
-def _temporary_file(
+def _output(
     path: Path, mode: str, encoding: str | None = None, newline: str | None = None
 ) -> Iterator[IO[bytes]]:
-    temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(
-            mode,
-            prefix=f".{path.name}-",
-            dir=path.parent,
-            delete=False,
-            encoding=encoding,
-            newline=newline,
-        ) as file:
-            temporary = Path(file.name)
+        if path.is_dir():
+            raise DataError("is a folder, where a file is to be written; name a file", source=path)
+        if is_special(path):
+            with _open_special(path, mode, encoding, newline) as file:
+                yield file
+            return
+        target = _behind_links(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            temporary_file(target, _permissions(target)) as (descriptor, made),
+            open(descriptor, mode, encoding=encoding, newline=newline, closefd=False) as file,
+        ):
             yield cast(IO[bytes], file)
-        # Temporary files are private; the result gets the permissions of an ordinary file.
-        temporary.chmod(0o644)
-        os.replace(temporary, path)
+            file.flush()
+            os.replace(made, target)
     except OSError as error:
         raise _not_writable(path, error) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+
+
+def _permissions(path: Path) -> int | None:
+    """Return the permissions of a file that is to be replaced; None if there is none."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def _open_special(path: Path, mode: str, encoding: str | None, newline: str | None) -> IO[bytes]:
+    number = _descriptor_of(path)
+    if number is None and stat.S_ISBLK(path.stat().st_mode):
+        raise DataError("is a disk, which writing here would destroy; name a file", source=path)
+    # An open file goes on where it is: opening it again would truncate it.
+    place: Path | int = path if number is None else os.dup(number)
+    return cast(IO[bytes], open(place, mode, encoding=encoding, newline=newline))
+
+
+def _descriptor_of(path: Path) -> int | None:
+    """Return the number of the open file of this process that a path leads to, if any."""
+    text = os.path.abspath(path)
+    for _ in range(_MAX_LINKS):
+        found = _DESCRIPTOR.fullmatch(text)
+        if found:
+            mine = found["process"] in (None, "self", "thread-self", str(os.getpid()))
+            return int(found["number"]) if mine else None
+        try:
+            text = os.path.normpath(os.path.join(os.path.dirname(text), os.readlink(text)))
+        except (OSError, ValueError):
+            return None
+    return None
+
+
+def _behind_links(path: Path) -> Path:
+    """Return the path that a link points to; other paths as they are."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 @contextmanager
@@ -64,36 +123,36 @@ def atomic_folder(path: Path, *, replaceable: Callable[[str], bool]) -> Iterator
         path: The folder to write. An existing one is replaced if it holds nothing else.
         replaceable: Whether a file of this name may be replaced.
     """
-    try:
-        check_overwrite(path, replaceable)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(mkdtemp(prefix=f".{path.name}-", dir=path.parent))
-    except OSError as error:
-        raise _not_writable(path, error) from error
-    try:
-        yield folder
-        folder.chmod(0o755)
-        _put_in_place(folder, path)
-    except OSError as error:
-        raise _not_writable(path, error) from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as stack:
+        try:
+            check_overwrite(path, replaceable)
+            target = _behind_links(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            folder = stack.enter_context(temporary_folder(target))
+        except OSError as error:
+            raise _not_writable(path, error) from error
+        try:
+            yield folder
+            _keep_permissions(target, folder)
+            _put_in_place(folder, target)
+        except OSError as error:
+            raise _not_writable(path, error) from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_overwrite(path: Path, replaceable: Callable[[str], bool]) -> None:
     """Raise if writing a folder at ``path`` would delete a file that is not ``replaceable``."""
-    if path.is_symlink():
-        # Other paths may lead to the same folder: replacing the link would not update them.
-        raise DataError(
-            f"is a link, which a folder would replace; write to {os.path.realpath(path)} itself, "
-            "or remove the link",
-            source=path,
-        )
-    if not path.exists():
-        return
-    if not path.is_dir():
-        raise DataError("is a file, where a folder is to be written; choose a new one", source=path)
-    others = sorted(e.name for e in path.iterdir() if not (e.is_file() and replaceable(e.name)))
+    try:
+        if not path.exists():
+            return
+        if not path.is_dir():
+            raise DataError(
+                "is a file, where a folder is to be written; choose a new one", source=path
+            )
+        others = sorted(e.name for e in path.iterdir() if not (e.is_file() and replaceable(e.name)))
+    except OSError as error:
+        raise _not_writable(path, error) from error
     if others:
         raise DataError(
             f"holds other files, such as {quoted(others[0])}, that writing here would delete; "
@@ -102,35 +161,70 @@ def check_overwrite(path: Path, replaceable: Callable[[str], bool]) -> None:
         )
 
 
+def check_present(path: Path, what: str) -> None:
+    """Raise if a folder is missing because replacing it was interrupted; say where it is.
+
+    Args:
+        path: The folder to read.
+        what: What it holds, for the message.
+    """
+    old = previous_folder(path)
+    if old is not None:
+        raise DataError(
+            f"is missing: a save was interrupted, and the previous {what} was moved to {old}; move "
+            f"it back to {path}, or save again",
+            source=path,
+        )
+
+
 def previous_folder(path: Path) -> Path | None:
     """Return the folder that was at ``path`` if replacing it was interrupted, else None."""
-    left = path.parent.glob(f"{glob.escape(_previous_prefix(path))}*/{_PREVIOUS}")
-    return max(left, key=lambda old: old.parent.stat().st_mtime, default=None)
+    try:
+        path = _behind_links(path)
+    except (OSError, ValueError):  # a name that is too long, a folder that may not be read
+        return None
+    if os.path.lexists(path) or not path.name:
+        return None
+    asides = [*temporaries_for(path, _PREVIOUS), *_asides_before_0_1(path)]
+    left = [aside / _PREVIOUS for aside in asides]
+    kept = [old for old in left if old.is_dir()]
+    return max(kept, key=lambda old: old.parent.stat().st_mtime, default=None)
 
 
-def _previous_prefix(path: Path) -> str:
-    return f".{path.name}-old-"
+def _asides_before_0_1(path: Path) -> Iterator[Path]:
+    return path.parent.glob(f".{glob.escape(path.name)}-old-????????")
 
 
 def _not_writable(path: Path, error: OSError) -> DataError:
-    return DataError(f"cannot be written ({error.strerror})", source=path)
+    return DataError(f"cannot be written ({error.strerror or error})", source=path)
+
+
+def _keep_permissions(old: Path, new: Path) -> None:
+    """Give a new folder and its files the permissions of those that they replace."""
+    if old.is_dir():
+        for entry in (new, *new.iterdir()):
+            before = old if entry is new else old / entry.name
+            if before.exists():
+                entry.chmod(stat.S_IMODE(before.stat().st_mode))
 
 
 def _put_in_place(folder: Path, path: Path) -> None:
     if not path.exists():
         os.replace(folder, path)
+        remove_abandoned(path, _PREVIOUS)
         return
     # A folder cannot be renamed over one that has files: move the previous one away first.
-    aside = Path(mkdtemp(prefix=_previous_prefix(path), dir=path.parent))
-    try:
-        os.replace(path, aside / _PREVIOUS)
-        os.replace(folder, path)
-    except BaseException:  # an interrupt as well
-        _restore(aside / _PREVIOUS, path)
-        raise
-    finally:
-        if path.exists():  # otherwise the previous folder is the only copy
-            shutil.rmtree(aside, ignore_errors=True)
+    with temporary_folder(path, _PREVIOUS) as aside:
+        try:
+            os.replace(path, aside / _PREVIOUS)
+            os.replace(folder, path)
+        except BaseException:  # an interrupt as well
+            _restore(aside / _PREVIOUS, path)
+            raise
+        finally:
+            if path.exists():  # otherwise the previous folder is the only copy
+                shutil.rmtree(aside, ignore_errors=True)
+    remove_abandoned(path, _PREVIOUS)
 
 
 def _restore(old: Path, path: Path) -> None:

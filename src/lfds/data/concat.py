@@ -40,7 +40,15 @@ def concat(sets: Sequence[GraphSet]) -> GraphSet:
         edge_labels=torch.cat([graphs.edge_labels for graphs in sets]),
         y=torch.cat([graphs.y for graphs in sets]),
         coordinates=_coordinates(sets),
+        groups=_groups(sets),
     )
+
+
+def _groups(sets: Sequence[GraphSet]) -> Tensor:
+    """Return the groups, which have the same numbers in all sets; none unless all have them."""
+    if not all(graphs.groups.shape[1] for graphs in sets):
+        return torch.empty(sum(map(len, sets)), 0, dtype=torch.int64)
+    return torch.cat([graphs.groups for graphs in sets])
 
 
 def _coordinates(sets: Sequence[GraphSet]) -> Tensor:

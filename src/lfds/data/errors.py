@@ -1,11 +1,13 @@
 """The exception for data that cannot be used, and checks of arguments that raise it."""
 
 import operator
+import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from os import PathLike
+from pathlib import Path
 
-from lfds.config.messages import did_you_mean
+from lfds.config.messages import did_you_mean, located
 
 _MAX_LENGTH = 60
 
@@ -22,12 +24,7 @@ class DataError(ValueError):
     def __init__(
         self, problem: str, *, source: str | PathLike[str] | None = None, line: int | None = None
     ) -> None:
-        where = "" if source is None else str(source)
-        if line is not None:
-            where += f", line {line}"
-        message = f"{where}: {problem}" if where else problem
-        # File names and contents may hold line breaks; a message stays on one line.
-        super().__init__(" ".join(message.split()))
+        super().__init__(located(problem, source, line))
         self.problem = problem
         self.source = source
         self.line = line
@@ -48,6 +45,14 @@ def reading(source: str | PathLike[str]) -> Iterator[None]:
     except OSError as error:
         place = error.filename if isinstance(error.filename, str) else source
         raise DataError(f"cannot be read ({error.strerror or error})", source=place) from error
+
+
+def check_regular(path: Path) -> None:
+    """Raise a DataError for a device, which has no end, or a pipe; links are followed."""
+    with reading(path):
+        mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError("is a device or pipe; give a file or a folder", source=path)
 
 
 def check_choice(value: object, allowed: Collection[str], name: str) -> None:

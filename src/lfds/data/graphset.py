@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Self
 import torch
 from torch import Tensor
 
-from lfds.data.batch import Batch, assemble
+from lfds.data.batch import Batch, Indices, as_rows, assemble, select, take
 from lfds.data.edges import edge_index_from_rows
 from lfds.data.errors import DataError
-from lfds.data.selection import Indices, as_rows, select, take
 
 if TYPE_CHECKING:
     import networkx
     from torch_geometric.data import Data
 
     from lfds.data.readers.arrays import Array
+
+MISSING_CLASS = -1
+"""In ``y`` of several targets: the class is not known."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,11 +44,16 @@ class GraphSet:
         edge_dst: int32 ``[edges]``.
         edge_attributes: float32 ``[edges, ea]``.
         edge_labels: int64 ``[edges, el]``, with their original values.
-        y: int64 ``[graphs]``, indices into ``classes``; float32 ``[graphs]`` or
-            ``[graphs, targets]`` for regression; ``[graphs, 0]`` without targets.
+        y: int64 ``[graphs]``, indices into ``classes``; int64 ``[graphs, targets]`` for several
+            targets with the same two classes, -1 where one is missing; float32 ``[graphs]`` or
+            ``[graphs, targets]`` for regression, NaN where one of several is missing;
+            ``[graphs, 0]`` without targets.
         classes: The original name of each class; empty for regression and without targets.
         coordinates: float32 ``[nodes, c]``, positions of nodes in space, used for drawing only:
             encoders, batches and networks do not see them. Width 0 by default.
+        target_names: The name of each target; empty if they have none.
+        groups: int64 ``[graphs, 1]``; graphs of one group, such as a scaffold, stay together in
+            splits. Width 0 by default: every graph is a group of its own.
         provenance: Where the set came from and how it was changed.
     """
 
@@ -63,9 +70,13 @@ class GraphSet:
     y: Tensor
     classes: tuple[str | int, ...]
     coordinates: Tensor = field(default_factory=lambda: torch.empty(0, 0))
+    target_names: tuple[str, ...] = ()
+    groups: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.int64))
     provenance: Mapping[str, str | int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.groups.shape == (0, 0):
+            object.__setattr__(self, "groups", self.groups.new_empty(max(len(self.ptr) - 1, 0), 0))
         if self.coordinates.shape == (0, 0):  # the default: a row for every node
             object.__setattr__(self, "coordinates", torch.empty(self.num_nodes, 0))
 
@@ -87,6 +98,7 @@ class GraphSet:
             edge_labels=take(self.edge_labels, rows.edges),
             y=take(self.y, rows.graphs),
             coordinates=take(self.coordinates, rows.nodes),
+            groups=take(self.groups, rows.graphs),
         )
 
     def __repr__(self) -> str:
@@ -116,6 +128,12 @@ class GraphSet:
     def has_targets(self) -> bool:
         """Whether the graphs have targets to learn from or evaluate with."""
         return self.y.ndim == 1 or self.y.shape[1] > 0
+
+    @property
+    def known_targets(self) -> Tensor:
+        """Which targets are known, bool ``[graphs, targets]``."""
+        table = self.y.reshape(len(self), -1)
+        return table != MISSING_CLASS if self.classes else ~table.isnan()
 
     @cached_property
     def sizes(self) -> Tensor:
@@ -160,7 +178,10 @@ class GraphSet:
         for entry in fields(self):
             mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
             if isinstance(mine, Tensor):
-                if mine.dtype != theirs.dtype or not torch.equal(mine, theirs):
+                if mine.dtype != theirs.dtype or mine.shape != theirs.shape:
+                    return False
+                # Missing targets are NaN.
+                if not torch.equal(mine, theirs) and not mine.allclose(theirs, 0, 0, True):
                     return False
             elif entry.name != "provenance" and mine != theirs:
                 return False

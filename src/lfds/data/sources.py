@@ -1,11 +1,14 @@
-"""From the name of a dataset or a path to a GraphSet, by the readers of the registry."""
+"""From the name of a dataset or a path to its graphs, at once or in chunks."""
 
 import hashlib
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from lfds.config.registry import READERS, ReaderEntry, load, readable_formats, suffixes_with
+from lfds.data.atomic_io import check_present
+from lfds.data.chunk import Chunk
 from lfds.data.datasets.catalog import (
     BUILT_IN,
     TU_DATASETS,
@@ -13,15 +16,21 @@ from lfds.data.datasets.catalog import (
     not_found,
     prepared_at,
 )
-from lfds.data.errors import DataError, quoted, reading
+from lfds.data.errors import DataError, check_regular, quoted, reading
 from lfds.data.graphset import GraphSet
+from lfds.data.readers.atom_features import AtomFeatures
+from lfds.data.readers.rdkit_molecules import Fragments
 from lfds.data.readers.smiles import Bad
+from lfds.data.readers.tables import Task
 from lfds.data.readers.tu_files import ENDINGS, tu_home
 from lfds.data.storage import is_saved_set
 from lfds.data.storage import load as load_saved
 
 SOURCE_STATE = "source_state"
 """The key of ``provenance`` under which a prepared set stores the state of its source."""
+
+# Files of all formats have these, as nothing is asked of their reader.
+_DEFAULTS = {"bad": "stop", "task": "auto"}
 
 
 def load_dataset(name: str, root: str | os.PathLike[str] = "data", *, seed: int = 0) -> GraphSet:
@@ -47,6 +56,8 @@ def _load(name: str, root: Path, seed: int) -> GraphSet:
     if graphs is not None and graphs.provenance.get("node_order_seed") == seed:
         return graphs
     if found is None:
+        for place in (prepared_at(name, root), Path(name)):
+            check_present(place, "set of graphs")
         raise not_found(name, root)
     return read_any(found, seed=seed)
 
@@ -65,47 +76,65 @@ def _load_prepared(prepared: Path, source: Path | None) -> GraphSet | None:
     return graphs if source is None or made_from == source_state(source) else None
 
 
+class ReadOptions(TypedDict, total=False):
+    """Options of the reader of molecules; see :func:`lfds.data.readers.smiles.read_smiles`."""
+
+    smiles: str
+    target: str | Sequence[str] | None
+    task: Task
+    bad: Bad
+    atom_features: AtomFeatures
+    fragments: Fragments
+    group: str | None
+
+
 def read_any(
-    path: str | os.PathLike[str], *, seed: int = 0, target: str | None = None, bad: Bad = "stop"
+    path: str | os.PathLike[str], *, seed: int = 0, **options: Unpack[ReadOptions]
 ) -> GraphSet:
     """Read a file or folder in any format of :data:`lfds.config.registry.READERS`.
 
     Args:
         path: A file or folder.
         seed: Seed of the random order of the nodes of each graph, and of sampled points.
-        target: The column to predict, of a .csv file with several.
-        bad: Whether an invalid SMILES of a .csv file raises an error (``"stop"``) or is skipped.
+        **options: Options of the reader, for files that have them.
     """
     path = Path(path)
     with reading(path):
         entry = READERS[format_of(path)]
-        options = reader_options(entry, path, target=target, bad=bad)
-        graphs: GraphSet = entry.load()(path, seed=seed, **options)
+        given = reader_options(entry, path, options)
+        graphs: GraphSet = entry.load()(path, seed=seed, **given)
         return graphs
 
 
 def open_source(
-    source: str,
-    root: str | os.PathLike[str] = "data",
-    *,
-    target: str | None = None,
-    bad: Bad = "stop",
+    source: str, root: str | os.PathLike[str] = "data", **options: Unpack[ReadOptions]
 ) -> GraphSet:
     """Return the graphs of a dataset or a path, whichever ``source`` is.
 
     Args:
         source: As for :func:`load_dataset` or :func:`read_any`.
         root: Folder of the datasets.
-        target: The column to predict, of a .csv file with several.
-        bad: Whether an invalid SMILES of a .csv file raises an error (``"stop"``) or is skipped.
+        **options: Options of the reader, for files that have them.
     """
     if is_path(source):
-        return read_any(source, target=target, bad=bad)
-    if target is None and bad == "stop":
+        return read_any(source, **options)
+    if not _changed(options):
         return load_dataset(source, root)
     with reading(root):
         found = find_files(source, Path(root))
-    return read_any(source if found is None else found, target=target, bad=bad)
+    return read_any(source if found is None else found, **options)
+
+
+def options_of(source: str, root: str | os.PathLike[str] = "data") -> tuple[str, ...]:
+    """Return the options that the reader of a dataset or a path has."""
+    if is_path(source):
+        with reading(source):
+            return READERS[format_of(Path(source))].options
+    if source in BUILT_IN:
+        return ()
+    with reading(root):
+        found = find_files(source, Path(root))
+        return () if found is None else READERS[format_of(found)].options
 
 
 def places_of(source: str, root: str | os.PathLike[str] = "data") -> list[Path]:
@@ -128,7 +157,9 @@ def is_path(source: str) -> bool:
 def format_of(path: Path) -> str:
     """Return the format of a file or folder, by its name in the registry."""
     if not path.exists():
+        check_present(path, "set of graphs")
         raise DataError("no such file or folder", source=path)
+    check_regular(path)
     for name, entry in READERS.items():
         if not path.is_dir() and path.name.lower().endswith(entry.suffixes):
             return name
@@ -139,17 +170,20 @@ def format_of(path: Path) -> str:
 
 
 def reader_options(
-    entry: ReaderEntry, source: str | os.PathLike[str], *, target: str | None, bad: Bad
+    entry: ReaderEntry, source: str | os.PathLike[str], options: ReadOptions
 ) -> dict[str, Any]:
     """Return the options that were set; raise if the reader of ``source`` does not have them."""
-    given = {"target": target} if target is not None else {}
-    given |= {"bad": bad} if bad != "stop" else {}
+    given = _changed(options)
     for option in given:
         if option not in entry.options:
             raise DataError(
                 f"only {suffixes_with(option)} files have this option, not {source}", source=option
             )
     return given
+
+
+def _changed(options: ReadOptions) -> dict[str, Any]:
+    return {name: one for name, one in options.items() if one != _DEFAULTS.get(name)}
 
 
 def source_state(source: Path) -> str:
@@ -172,3 +206,40 @@ def _files(source: Path) -> list[Path]:
     if home is None:
         return sorted(file for file in source.rglob("*") if file.is_file())
     return sorted(file for file in home.iterdir() if file.name.endswith(tuple(ENDINGS.values())))
+
+
+CHUNK_SIZE = 4096
+"""Most graphs of a chunk, unless given."""
+
+
+def stream_source(
+    source: str,
+    root: str | os.PathLike[str] = "data",
+    *,
+    size: int | None = None,
+    **options: Unpack[ReadOptions],
+) -> Iterator[Chunk]:
+    """Yield the graphs of a dataset or a path in chunks, for prediction.
+
+    Files whose format can be streamed are read line by line, and saved sets are mapped from disk;
+    other sources are read at once.
+
+    Args:
+        source: As for :func:`lfds.data.sources.open_source`.
+        root: Folder of the datasets.
+        size: Most graphs of a chunk; ``None`` for the default.
+        **options: Options of the reader, for files that have them.
+    """
+    size = CHUNK_SIZE if size is None else size
+    path = Path(source)
+    if is_path(source):
+        with reading(source):
+            entry = READERS[format_of(path)]
+        if entry.stream is not None:
+            given = reader_options(entry, path, options)
+            yield from load(entry.stream)(path, size=size, **given)
+            return
+    everything = open_source(source, root, **options)
+    for start in range(0, len(everything), size):
+        stop = min(start + size, len(everything))
+        yield Chunk(everything[start:stop], list(range(start, stop)), "graph")

@@ -10,9 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lfds.config.strict_json import strict_json
 from lfds.data.atomic_io import atomic_write
-from lfds.data.errors import DataError, check_seed, quoted
+from lfds.data.errors import DataError, check_regular, check_seed, quoted
 from lfds.seeds import seed_for
+
+# Multiples of it are spread evenly over the unit interval, however many there are.
+_GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,150 @@ def stratified_folds(
     )
 
 
+def random_split(
+    y: NDArray[np.integer], *, seed: int = 0, validation: float = 0.1, test: float = 0.1
+) -> Split:
+    """Split graphs once, in the proportions of their classes; the rest is for training.
+
+    Args:
+        y: The class of each graph; a constant splits without stratification.
+        seed: Random seed.
+        validation: Share of all graphs to validate on.
+        test: Share of all graphs to test on.
+
+    >>> parts = random_split(np.zeros(50, dtype=int), seed=1)
+    >>> len(parts.train), len(parts.validation), len(parts.test)
+    (40, 5, 5)
+    """
+    counts = _part_sizes(len(y), validation, test)
+    order = _shuffled_by_class(y, seed_for(check_seed(seed), "random split"))
+    # Every part takes its share of each class: graphs sorted by class, spread evenly.
+    ranks = np.argsort((np.arange(len(y)) * _GOLDEN) % 1, kind="stable")
+    mixed = order[ranks]
+    return _in_order(mixed, counts)
+
+
+def grouped_split(
+    groups: NDArray[np.integer], *, validation: float = 0.1, test: float = 0.1
+) -> Split:
+    """Split graphs once such that groups stay together: the largest for training, then others.
+
+    Groups are taken by falling size, those of equal size in the order in which they appear. With
+    scaffolds as groups this is the scaffold split of MoleculeNet: test molecules have scaffolds
+    that are rare and unlike those of the training. Nothing in it is random.
+
+    Args:
+        groups: The group of each graph.
+        validation: Share of all graphs to validate on, about.
+        test: Share of all graphs to test on, about.
+
+    >>> grouped_split(np.array([0, 1, 1, 1, 2, 1, 3, 1, 1, 1]), validation=0.2, test=0.1)
+    Split(train=(1, 2, 3, 5, 7, 8, 9), validation=(0, 4), test=(6,))
+    """
+    wanted = _part_sizes(len(groups), validation, test)
+    names, first, sizes = np.unique(groups, return_index=True, return_counts=True)
+    parts: list[list[int]] = [[], [], []]
+    for place in np.lexsort((first, -sizes)):
+        members = np.flatnonzero(groups == names[place]).tolist()
+        fits = (k for k in range(2) if len(parts[k]) + len(members) <= wanted[k])
+        parts[next(fits, 2)] += members
+    for name, part, need in zip(("training", "validation", "test"), parts, wanted, strict=True):
+        if need and not part:
+            raise DataError(
+                f"leaves no {name} graphs: {len(names)} groups, the largest with "
+                f"{sizes.max()} of {len(groups)} graphs; split at random",
+                source="splits",
+            )
+    return Split(*(tuple(sorted(part)) for part in parts))
+
+
+def grouped_folds(
+    groups: NDArray[np.integer], *, folds: int = 10, seed: int = 0, validation: float = 0.1
+) -> tuple[Split, ...]:
+    """Split graphs into folds such that groups stay together in every part.
+
+    Every graph is tested in exactly one fold. Groups are assigned by falling size, each to the fold
+    with fewest graphs so far; which of equal groups goes where is random.
+
+    Args:
+        groups: The group of each graph.
+        folds: Number of folds.
+        seed: Random seed.
+        validation: Share of the graphs outside the test part used for validation, about.
+    """
+    names, member = np.unique(groups, return_inverse=True)
+    if not 2 <= folds <= len(names):
+        raise DataError(
+            f"needs 2 to {len(names)}, the number of groups, not {folds}", source="folds"
+        )
+    seed = check_seed(seed)
+    fold_of = _spread(member, np.ones(folds), seed_for(seed, "grouped folds", folds))
+    splits = []
+    for fold in range(folds):
+        rest = np.flatnonzero(fold_of != fold)
+        stream = seed_for(seed, "grouped folds", folds, "fold", fold, "validation")
+        chosen = validation_groups(member[rest], validation, stream)
+        if validation and not chosen.any():
+            raise DataError(
+                f"fold {fold} has no groups left to validate on; use fewer folds", source="folds"
+            )
+        splits.append(
+            Split(
+                train=tuple(rest[~chosen].tolist()),
+                validation=tuple(rest[chosen].tolist()),
+                test=tuple(np.flatnonzero(fold_of == fold).tolist()),
+            )
+        )
+    return tuple(splits)
+
+
+def validation_groups(groups: NDArray[np.integer], share: float, seed: int) -> NDArray[np.bool_]:
+    """Return which graphs to validate on: about a share of them, whole groups, drawn by a seed.
+
+    It is one group at least, the smallest, unless there is only one or the share is 0.
+    """
+    member = np.unique(groups, return_inverse=True)[1]
+    chosen: NDArray[np.bool_] = _spread(member, np.array([1 - share, share]), seed) == 1
+    sizes = np.bincount(member)
+    if share and len(sizes) > 1 and not chosen.any():
+        chosen = member == sizes.argmin()
+    return chosen
+
+
+def _spread(
+    member: NDArray[np.integer], shares: NDArray[np.float64], seed: int
+) -> NDArray[np.int64]:
+    """Return the part of each graph: groups by falling size, to the part that lacks most."""
+    sizes = np.bincount(member)
+    shuffled = np.random.default_rng(seed).permutation(len(sizes))
+    part_of = np.zeros(len(sizes), dtype=np.int64)
+    filled = np.zeros(len(shares))
+    for group in shuffled[np.argsort(-sizes[shuffled], kind="stable")]:
+        lacking = shares / shares.sum() * sizes.sum() - filled
+        part_of[group] = int(lacking.argmax())
+        filled[part_of[group]] += sizes[group]
+    parts: NDArray[np.int64] = part_of[member]
+    return parts
+
+
+def _part_sizes(graphs: int, validation: float, test: float) -> tuple[int, int, int]:
+    held_out = round(validation * graphs), round(test * graphs)
+    rest = graphs - sum(held_out)
+    if min(validation, test) < 0 or rest < 1 or (test and not held_out[1]):
+        raise DataError(
+            f"{graphs} graphs cannot be split into training, validation={validation} and "
+            f"test={test}; use more graphs",
+            source="splits",
+        )
+    return rest, *held_out
+
+
+def _in_order(order: NDArray[np.int64], counts: tuple[int, int, int]) -> Split:
+    ends = np.cumsum(counts)
+    parts = np.split(order, ends[:-1])
+    return Split(*(tuple(sorted(part.tolist())) for part in parts))
+
+
 def stratified_sample(classes: NDArray[np.integer], count: int, seed: int) -> NDArray[np.int64]:
     """Return the indices of ``count`` graphs, drawn from each class in proportion."""
     by_class = _shuffled_by_class(classes, seed)
@@ -110,7 +258,10 @@ def read_splits(
         check: Whether to check; splits of larger test graphs, for example, leave some out.
     """
     try:
-        entries = json.loads(Path(path).read_text(encoding="utf-8"))
+        check_regular(Path(path))
+        entries = strict_json(Path(path).read_text(encoding="utf-8"))
+    except DataError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"cannot be read as JSON ({error})", source=path) from error
     if not isinstance(entries, list) or not entries:

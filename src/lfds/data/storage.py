@@ -1,17 +1,22 @@
-"""A GraphSet on disk: tensors in safetensors, the rest in JSON; loaded by memory map."""
+"""A GraphSet on disk: tensors in safetensors, the rest in JSON; and a hash of its content."""
 
+import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY, check_version, version_of
-from lfds.data.atomic_io import atomic_folder, check_overwrite
-from lfds.data.errors import DataError, reading
+from lfds.config.strict_json import strict_json
+from lfds.data.atomic_io import atomic_folder, check_overwrite, check_present
+from lfds.data.errors import DataError, check_regular, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.validation import check_finite, check_valid
 
@@ -23,7 +28,8 @@ _NAMES = (
     "edge_ptr", "edge_dst", "edge_attributes", "edge_labels",
 )  # fmt: skip
 _REPLACEABLE = frozenset((_TENSORS, _SETTINGS)).__contains__
-_COORDINATES = "coordinates"  # stored only if there are any; older sets have none
+# Stored only if there are any; older sets have none.
+_COORDINATES, _GROUPS, _TARGETS = "coordinates", "groups", "target_names"
 
 
 def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
@@ -36,6 +42,8 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         del tensors["x"]
     if graphs.coordinates.shape[1]:
         tensors[_COORDINATES] = graphs.coordinates.contiguous()
+    if graphs.groups.shape[1]:
+        tensors[_GROUPS] = graphs.groups.contiguous()
     settings = {
         "format": _FORMAT,
         VERSION_KEY: SCHEMA_VERSION,
@@ -44,15 +52,16 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
         "label_values": graphs.label_values,
         "provenance": dict(graphs.provenance),
         "features_are_attributes": shared,
+        **({_TARGETS: graphs.target_names} if graphs.target_names else {}),
     }
     with atomic_folder(Path(path), replaceable=_REPLACEABLE) as folder:
         try:
             save_file(tensors, folder / _TENSORS)
         except SafetensorError as error:  # for example on a full disk
             raise DataError(f"cannot be written ({error})", source=path) from error
-        # safetensors makes the file private.
-        (folder / _TENSORS).chmod(0o644)
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
+        # safetensors makes the file private; the other one has what the umask gives.
+        shutil.copymode(folder / _SETTINGS, folder / _TENSORS)
 
 
 def _check_replaceable(folder: Path) -> None:
@@ -79,6 +88,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
         mmap: Map the file into memory and read it on use, instead of at once.
     """
     folder = Path(path)
+    check_present(folder, "set of graphs")
     settings = _read_settings(folder / _SETTINGS)
     tensors = _map_tensors(folder / _TENSORS)
     if not mmap:
@@ -111,8 +121,13 @@ def is_saved_set(path: str | os.PathLike[str]) -> bool:
 
 def _read_settings(path: Path) -> Mapping[str, object]:
     try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        with reading(path):
+            check_regular(path)
+            text = path.read_text(encoding="utf-8")
+        settings = strict_json(text)
+    except DataError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise DataError(f"cannot be read as JSON ({error})", source=path) from error
     if not isinstance(settings, dict) or settings.get("format") != _FORMAT:
         raise DataError(
@@ -127,6 +142,9 @@ def _read_settings(path: Path) -> Mapping[str, object]:
 
 
 def _map_tensors(path: Path) -> dict[str, Tensor]:
+    check_regular(path)
+    with reading(path):
+        path.open("rb").close()  # safetensors says "No such file" whatever the reason is
     try:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
@@ -145,11 +163,27 @@ def _assemble(
         raise DataError('"classes" needs a list of names or whole numbers', source=source)
     if not isinstance(values, list) or not all(isinstance(column, list) for column in values):
         raise DataError('"label_values" needs one list for each column of labels', source=source)
-    names = (*_NAMES, _COORDINATES) if _COORDINATES in tensors else _NAMES
+    targets = settings.get(_TARGETS, [])
+    if not isinstance(targets, list) or not all(isinstance(one, str) for one in targets):
+        raise DataError(f'"{_TARGETS}" needs a list of names', source=source)
+    names = (*_NAMES, *(name for name in (_COORDINATES, _GROUPS) if name in tensors))
     return GraphSet(
         name=name,
         classes=tuple(classes),
         label_values=tuple(tuple(column) for column in values),
         provenance=provenance,
+        target_names=tuple(targets),
         **{key: tensors[key] for key in names},
     )
+
+
+def content_of(graphs: GraphSet) -> str:
+    """Return a hash of everything that a network can learn from."""
+    digest = hashlib.sha256(repr((graphs.name, graphs.classes, graphs.label_values)).encode())
+    for entry in fields(graphs):
+        value = getattr(graphs, entry.name)
+        # Coordinates are for drawing only and groups for splits: no network sees them.
+        if isinstance(value, Tensor) and entry.name not in ("coordinates", "groups"):
+            digest.update(f"{entry.name} {value.dtype} {tuple(value.shape)}".encode())
+            digest.update(np.ascontiguousarray(value.numpy()).data)
+    return digest.hexdigest()[:24]

@@ -61,6 +61,7 @@ def _check_dtypes(graphs: GraphSet, source: _Source) -> None:
         "edge_attributes": (torch.float32, 2),
         "edge_labels": (torch.int64, 2),
         "coordinates": (torch.float32, 2),
+        "groups": (torch.int64, 2),
     }
     for name, (dtype, ndim) in wanted.items():
         tensor: Tensor = getattr(graphs, name)
@@ -87,6 +88,7 @@ def _check_lengths(graphs: GraphSet, source: _Source) -> None:
         "edge_attributes": graphs.num_edges,
         "edge_labels": graphs.num_edges,
         "y": len(graphs),
+        "groups": len(graphs),
     }
     for name, length in wanted.items():
         tensor: Tensor = getattr(graphs, name)
@@ -123,11 +125,19 @@ def _check_targets(graphs: GraphSet, source: _Source) -> None:
             raise DataError(
                 "y needs float32 of one or two dimensions for regression", source=source
             )
-        if not bool(y.isfinite().all()):
+        # One of several targets may be missing.
+        if not bool((y.isfinite() | y.isnan() if y.ndim == 2 else y.isfinite()).all()):
             raise DataError("targets need finite numbers", source=source)
-    elif y.dtype != torch.int64 or y.ndim != 1:
-        raise DataError("y needs int64 of one dimension for classes", source=source)
-    elif len(y) and (int(y.min()) < 0 or int(y.max()) >= graphs.num_classes):
+    elif y.dtype != torch.int64 or y.ndim > 2 or (y.ndim == 2 and graphs.num_classes != 2):
+        raise DataError(
+            "y needs int64 of one dimension for classes, or of two for several targets with the "
+            "same two classes",
+            source=source,
+        )
+    elif y.numel() and (int(y.min()) < 1 - y.ndim or int(y.max()) >= graphs.num_classes):
         raise DataError(
             f"y needs indices of classes from 0 to {graphs.num_classes - 1}", source=source
         )
+    targets = 1 if y.ndim == 1 else y.shape[1]
+    if graphs.target_names and len(graphs.target_names) != targets:
+        raise DataError(f"target_names needs one name for each of {targets} targets", source=source)

@@ -1,10 +1,11 @@
 import hashlib
 import os
+import urllib.request
 
 import pytest
 
 from lfds.data import DataError
-from lfds.data.datasets.download import download_file
+from lfds.data.datasets.download import _SameScheme, download_file
 from tests.data.server import serving
 
 CONTENT = os.urandom(300_000)
@@ -19,6 +20,15 @@ def server():
 
 def names(folder):
     return sorted(entry.name for entry in folder.iterdir())
+
+
+def put_part(folder, content):
+    """Put a partial download as an earlier call leaves it."""
+    part = folder / ".S.zip-earlier.part"
+    part.mkdir(mode=0o700)
+    (part / "content").write_bytes(content)
+    (part / "version").write_text('"one"')
+    return part
 
 
 def test_a_file_is_downloaded_completely(server, tmp_path):
@@ -67,8 +77,7 @@ def test_a_changed_file_on_the_server_is_downloaded_from_the_start(server, tmp_p
 
 
 def test_a_partial_download_that_is_too_long_is_discarded(server, tmp_path):
-    (tmp_path / ".S.zip.part").write_bytes(b"x" * 400_000)
-    (tmp_path / ".S.zip.version").write_text('"one"')
+    put_part(tmp_path, b"x" * 400_000)
     download_file(f"{server.url}/S.zip", tmp_path / "S.zip", sha256=SHA256, pause=0)
     assert names(tmp_path) == ["S.zip"]
 
@@ -128,3 +137,52 @@ def test_a_folder_that_cannot_be_created_is_named(server, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot be made"):
         download_file(server.url, tmp_path / "file" / "S.zip")
+
+
+@pytest.mark.parametrize("announced", ["-5", "x", "9" * 5000, "1e3", "0x10"])
+def test_a_nonsense_length_is_ignored(server, tmp_path, announced):
+    server.headers = {"Content-Length": announced}
+    server.sends_length = False
+    assert download_file(f"{server.url}/S.zip", tmp_path / "S.zip", attempts=1) == SHA256
+
+
+def test_more_than_the_most_is_neither_announced_nor_received(server, tmp_path):
+    for sends_length in (True, False):
+        server.sends_length = sends_length
+        with pytest.raises(DataError, match="has more than 0 MB, the most that is downloaded"):
+            download_file(f"{server.url}/S.zip", tmp_path / "S.zip", max_size=200_000)
+        assert names(tmp_path) == []
+    server.sends_length = True
+    assert download_file(f"{server.url}/S.zip", tmp_path / "S.zip", max_size=300_000) == SHA256
+
+
+def test_bytes_from_another_place_than_requested_are_not_appended(server, tmp_path):
+    put_part(tmp_path, CONTENT[:100_000])
+    server.headers = {"Content-Range": "bytes 5-299999/300000"}
+    download_file(f"{server.url}/S.zip", tmp_path / "S.zip", sha256=SHA256, pause=0)
+    assert server.ranges == ["bytes=100000-", None]
+
+
+def test_a_redirect_to_another_scheme_is_not_followed(server, tmp_path):
+    request = urllib.request.Request("https://host/S.zip")
+    for target in ("http://host/S.zip", "ftp://host/S.zip"):
+        with pytest.raises(DataError, match=r"redirects to .* not https; it is not followed"):
+            _SameScheme().redirect_request(request, None, 302, "Found", {}, target)
+    assert _SameScheme().redirect_request(request, None, 302, "", {}, "https://b/S.zip")
+    server.redirect = "ftp://127.0.0.1/S.zip"
+    with pytest.raises(DataError, match="redirects to"):
+        download_file(f"{server.url}/S.zip", tmp_path / "S.zip")
+    assert names(tmp_path) == []
+
+
+def test_links_in_the_place_of_a_partial_download_are_not_followed(server, tmp_path):
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"mine")
+    place = tmp_path / "data"
+    place.mkdir()
+    (place / ".S.zip-link.part").symlink_to(tmp_path)
+    (put_part(place, b"") / "content").unlink()
+    (place / ".S.zip-earlier.part" / "content").symlink_to(mine)
+    download_file(f"{server.url}/S.zip", place / "S.zip", sha256=SHA256, pause=0)
+    assert mine.read_bytes() == b"mine"
+    assert (place / "S.zip").read_bytes() == CONTENT

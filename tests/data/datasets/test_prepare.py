@@ -66,3 +66,10 @@ def test_without_download_the_error_says_where_to_put_files(tmp_path):
         prepare("D_D", tmp_path)
     with pytest.raises(DataError, match="built in"):
         prepare("pc-graphs", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "", "..", "a/b", "a\x1bb"])
+def test_a_name_cannot_leave_the_root(tmp_path, name):
+    with pytest.raises(DataError, match="name: needs the name of a dataset, which is no path"):
+        prepare(name, tmp_path / "root", download=True)
+    assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence
 
+from lfds.data import DataError
 from lfds.data.encodings import eigenvectors
 from lfds.data.encodings.eigenvectors import fixed_signs, largest, smallest
 from lfds.data.encodings.laplacian import laplacian_matrix
@@ -140,3 +141,11 @@ def test_a_zero_matrix_has_zero_eigenvalues():
     values, vectors = largest(csr_array((200, 200)), 3)
     assert values.tolist() == [0, 0, 0]
     assert vectors.shape == (200, 3)
+
+
+def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setenv("LFDS_MAX_MEMORY", "1GB")
+    empty = csr_array((10**6, 10**6))
+    for solver in (largest, smallest):
+        with pytest.raises(DataError, match="a graph of 1,000,000 nodes takes at least 24,000 GB"):
+            solver(empty, 4)

@@ -11,7 +11,13 @@ from torch.testing import assert_close
 from lfds.config.registry import ENCODINGS
 from lfds.data import DataError, GraphSet
 from lfds.data.encodings import RWSE, Degree, Encoder, EncodingSettings, NetMF
-from lfds.data.encodings.encoder import AttributeColumns, LabelColumns, automatic_encoding
+from lfds.data.encodings.encoder import (
+    BUCKETS,
+    MAX_VALUES,
+    AttributeColumns,
+    LabelColumns,
+    automatic_encoding,
+)
 
 
 def make(graphs=6, seed=0):
@@ -285,3 +291,40 @@ def test_fitted_values_are_available():
     encoder = Encoder().fit(graphs)
     assert encoder.label_values == ((1, 3),)
     assert encoder.attribute_scales == ((1.0,), (1.0,))
+
+
+def many_labels(count):
+    return GraphSet.from_arrays([count], [[], []], [0], labels=[3 * n - 7 for n in range(count)])
+
+
+def test_labels_of_very_many_values_are_hashed_and_that_is_said():
+    graphs = many_labels(MAX_VALUES + 1)
+    with pytest.warns(UserWarning, match="column 0 has 1,025 values.* hashed to 256 features"):
+        encoder = Encoder().fit(graphs)
+    x = encoder.transform(graphs).x
+    assert x.shape[1] == encoder.width == len(encoder.names) == BUCKETS
+    assert torch.equal(x.sum(dim=1), torch.ones(len(x)))
+    assert x.sum(dim=0).max() < 20  # 4 expected
+    again = Encoder.from_json(encoder.to_json())
+    assert torch.equal(again.transform(graphs[[0]]).x, x)
+    assert encoder.transform(many_labels(MAX_VALUES + 2)).x.sum() == MAX_VALUES + 2
+
+
+def test_as_many_values_as_the_bound_are_one_hot():
+    encoder = Encoder().fit(many_labels(MAX_VALUES))
+    assert (encoder.width, encoder.hashed_labels) == (MAX_VALUES, ())
+
+
+def test_features_that_memory_cannot_hold_are_refused(monkeypatch):
+    graphs = many_labels(1000)
+    encoder = Encoder().fit(graphs)
+    monkeypatch.setenv("LFDS_MAX_MEMORY", "7MB")
+    with pytest.raises(DataError, match=r"1,000 features of 1,000 nodes: .* at least 8 MB"):
+        encoder.transform(graphs)
+
+
+def test_attributes_that_are_not_finite_are_refused_by_column():
+    graphs = GraphSet.from_arrays([2], [[], []], [0], attributes=[[1.0, 2.0], [3.0, 4.0]])
+    graphs.attributes[1, 1] = float("nan")
+    with pytest.raises(DataError, match=r"attributes: column 1 has numbers that are not finite"):
+        Encoder().fit(graphs)

@@ -1,6 +1,9 @@
 import gzip
+import io
 import os
 import tarfile
+import warnings
+import zipfile
 
 import pytest
 
@@ -112,3 +115,86 @@ def test_a_tar_without_magic_number_is_recognized(tmp_path):
     assert read_members(tmp_path / "old", endings=ENDINGS) == {"S_A.txt": b""}
     (tmp_path / "text").write_text("no archive")
     assert not is_archive(tmp_path / "text")
+
+
+def tar_with(path, *entries):
+    """Write a .tar of files (name, content) and others (name, type, target)."""
+    with tarfile.open(path, "w") as archive:
+        for name, *what in entries:
+            entry = tarfile.TarInfo(name)
+            if len(what) == 2:
+                entry.type, entry.linkname = what
+                archive.addfile(entry)
+            else:
+                entry.size = len(what[0])
+                archive.addfile(entry, io.BytesIO(what[0]))
+    return path
+
+
+def test_hard_links_have_the_content_of_what_they_lead_to(tmp_path):
+    packed = tar_with(
+        tmp_path / "S.tar",
+        ("S_A.txt", b"1, 2\n"),
+        ("data.bin", b"0\n"),
+        ("S_graph_labels.txt", tarfile.LNKTYPE, "data.bin"),
+        ("S_node_labels.txt", tarfile.LNKTYPE, "S_graph_labels.txt"),
+    )
+    assert read_members(packed, endings=ENDINGS) == {
+        "S_A.txt": b"1, 2\n",
+        "S_graph_labels.txt": b"0\n",
+        "S_node_labels.txt": b"0\n",
+    }
+
+
+def test_hard_links_that_tar_itself_writes_are_followed(tmp_path):
+    for name, content in SMALL.items():
+        (tmp_path / name).write_bytes(content)
+    first = next(iter(SMALL))
+    os.link(tmp_path / first, tmp_path / "T_graph_labels.txt")
+    with tarfile.open(tmp_path / "S.tar", "w") as archive:
+        for name in (*SMALL, "T_graph_labels.txt"):
+            archive.add(tmp_path / name, name)
+    found = read_members(tmp_path / "S.tar", endings=ENDINGS)
+    assert found == {**SMALL, "T_graph_labels.txt": SMALL[first]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        (tarfile.SYMTYPE, "S_A.txt"),
+        (tarfile.LNKTYPE, "missing.txt"),
+        (tarfile.LNKTYPE, "S_graph_labels.txt"),
+        (tarfile.CHRTYPE, ""),
+        (tarfile.FIFOTYPE, ""),
+    ],
+)
+def test_other_links_are_refused_by_name(tmp_path, kind, target):
+    files = (("S_A.txt", b"1, 2\n"), ("S_graph_labels.txt", kind, target))
+    with pytest.raises(DataError, match=r"holds 'S_graph_labels.txt', which is no file but a link"):
+        read_members(tar_with(tmp_path / "S.tar", *files), endings=ENDINGS)
+
+
+def test_links_with_other_endings_are_ignored(tmp_path):
+    files = (("S_A.txt", b"1, 2\n"), ("latest", tarfile.SYMTYPE, "S_A.txt"))
+    packed = tar_with(tmp_path / "S.tar", *files)
+    assert read_members(packed, endings=ENDINGS) == {"S_A.txt": b"1, 2\n"}
+
+
+@pytest.mark.parametrize("second", ["S_A.txt", "./S_A.txt"])
+def test_a_member_that_is_there_twice_is_refused(tmp_path, second):
+    packed = tar_with(tmp_path / "S.tar", ("S_A.txt", b"1, 2\n"), (second, b"2, 1\n"))
+    with pytest.raises(DataError, match=r"holds the member '.*S_A.txt' twice"):
+        read_members(packed, endings=ENDINGS)
+    with zipfile.ZipFile(tmp_path / "S.zip", "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        archive.writestr("S_A.txt", "1, 2\n")
+        archive.writestr(second, "2, 1\n")
+    with pytest.raises(DataError, match="twice"):
+        read_members(tmp_path / "S.zip", endings=ENDINGS)
+
+
+def test_a_small_archive_of_much_text_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setenv("LFDS_MAX_MEMORY", "10MB")
+    packed = write_zip(tmp_path / "S.zip", {**SMALL, "S_node_labels.txt": b"0\n" * 1_000_000})
+    with pytest.raises(DataError, match=r"2 MB of text.* 20 MB of memory, and 10 MB.*LFDS_MAX"):
+        read_members(packed, endings=ENDINGS)

@@ -28,7 +28,9 @@ def test_tensors_lists_and_arrays_give_equal_sets():
 
 
 def test_tensors_of_any_dtype_are_accepted():
-    for values in (torch.ones(2, 1, requires_grad=True), torch.ones(2, 1, dtype=torch.bfloat16)):
+    small = (torch.bfloat16, torch.float16, torch.float8_e4m3fn)
+    plain = (torch.ones(2, 1).to(dtype) for dtype in small)
+    for values in (torch.ones(2, 1, requires_grad=True), *plain):
         graphs = GraphSet.from_arrays([2], PATH, attributes=values)
         assert graphs.x.tolist() == [[1.0], [1.0]]
         assert not graphs.x.requires_grad
@@ -130,3 +132,13 @@ def test_graphs_without_targets_stay_without(tmp_path):
 def test_invalid_input_is_named(given, message):
     with pytest.raises(DataError, match=message):
         GraphSet.from_arrays(**{"sizes": [2], "edge_index": PATH, **given})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [torch.ones(2, 1, device="meta"), torch.ones(2, 1).to_sparse()],
+    ids=["meta", "sparse"],
+)
+def test_tensors_without_dense_numbers_are_refused(values):
+    with pytest.raises(DataError, match="attributes: needs a dense tensor of numbers, not torch"):
+        GraphSet.from_arrays([2], [[], []], attributes=values)

@@ -210,6 +210,14 @@ def test_an_npy_of_another_shape_or_dtype_is_an_error(tmp_path, table):
         read(tmp_path / "cloud.npy")
 
 
+def test_a_signaling_nan_is_refused_without_a_warning(tmp_path, points):
+    table = points.astype(np.float32)
+    table.view(np.uint32)[4, 1] = 0x7F800001
+    np.save(tmp_path / "cloud.npy", table)
+    with pytest.raises(DataError, match=r"point 5 is .*must be finite"):
+        read(tmp_path / "cloud.npy")
+
+
 def test_a_truncated_npy_is_refused(tmp_path, points):
     np.save(tmp_path / "cloud.npy", points)
     content = (tmp_path / "cloud.npy").read_bytes()

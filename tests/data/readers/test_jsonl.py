@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lfds.data import DataError
-from lfds.data.readers.jsonl import read_jsonl
+from lfds.data.readers.jsonl import read_jsonl, stream_jsonl
 from tests.data.graphs import edge_list
 
 PATH = {"nodes": 3, "edges": [[0, 1], [1, 2]], "features": [[1.0], [0.5], [2]], "label": "path"}
@@ -111,3 +111,20 @@ def test_damaged_lines_are_a_data_error_or_a_valid_set(place, junk, keep, tmp_pa
     path.write_bytes(TEXT[:place] + junk + (TEXT[place:] if keep else TEXT[place + len(junk) :]))
     with suppress(DataError):
         read_jsonl(path).batch(slice(None))
+
+
+@pytest.mark.parametrize("line", ['{"nodes": 1, "nodes": 2}', '{"nodes": 1, "node\\u0073": 2}'])
+def test_a_key_that_occurs_twice_is_refused(tmp_path, line):
+    (tmp_path / "g.jsonl").write_text(line + "\n")
+    with pytest.raises(DataError, match=r"line 1: invalid JSON \(the key 'nodes' occurs twice"):
+        read_jsonl(tmp_path / "g.jsonl")
+
+
+def test_more_nodes_than_memory_can_hold_are_refused_before_it_is_requested(tmp_path, monkeypatch):
+    monkeypatch.setenv("LFDS_MAX_MEMORY", "1GB")
+    (tmp_path / "g.jsonl").write_text('{"nodes": 10000000}\n' * 3)
+    message = r"g.jsonl: 30,000,000 nodes .* at least 1 GB of memory, and 1 GB may be used"
+    with pytest.raises(DataError, match=message):
+        read_jsonl(tmp_path / "g.jsonl")
+    with pytest.raises(DataError, match=message):
+        list(stream_jsonl(tmp_path / "g.jsonl", size=3))

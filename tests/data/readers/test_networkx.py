@@ -48,6 +48,7 @@ def with_node(**data):
         ([with_node(kind=0.5)], {"label": "kind"}, "labels: needs whole numbers"),
         ([networkx.Graph(y=1), networkx.Graph()], {}, 'graph 1: lacks graph\\["y"\\]'),
         ([networkx.path_graph(2)], {"edge_attributes": ["w"]}, "lacks 'w'"),
+        ([networkx.Graph], {}, "needs a list of NetworkX graphs"),
     ],
 )
 def test_invalid_graphs_are_named(graphs, options, message):

@@ -64,6 +64,10 @@ def test_a_target_may_have_any_shape_with_one_element(y):
             "graph 0: y needs one target for the graph",
         ),
         ([Data(x=torch.ones(1, 1) * torch.nan)], "finite numbers"),
+        ([Data(x=torch.ones(2, 1), edge_index=EDGE.float())], "edge_index needs whole numbers"),
+        ([Data(x=torch.ones(2, 1), edge_index=EDGE.cfloat())], "edge_index needs whole numbers"),
+        ([Data(x=torch.ones(2, 1), edge_index="ab")], "edge_index needs a tensor or numbers"),
+        ([Data(x=torch.ones(2, 1).to_sparse())], "x needs a dense tensor, not torch.sparse_coo"),
     ],
 )
 def test_invalid_graphs_are_named(items, message):
@@ -82,3 +86,15 @@ def test_coordinates_are_pyg_positions():
     assert items[1].pos.tolist() == [[4, 5]]
     assert GraphSet.from_pyg(items).coordinates.tolist() == graphs.coordinates.tolist()
     assert items[0].x is None
+
+
+def test_edges_may_be_lists_or_empty():
+    items = [
+        Data(x=torch.ones(2, 1), edge_index=edges) for edges in ([[0], [1]], torch.empty(2, 0))
+    ]
+    assert GraphSet.from_pyg(items).edge_index.tolist() == [[0], [1]]
+
+
+def test_floats_of_8_bits_are_joined_with_others():
+    items = [Data(x=torch.ones(1, 1).to(dtype)) for dtype in (torch.float32, torch.float8_e4m3fn)]
+    assert GraphSet.from_pyg(items).x.tolist() == [[1], [1]]

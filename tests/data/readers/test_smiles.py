@@ -4,13 +4,10 @@ import pytest
 
 from lfds.data import DataError
 from lfds.data.readers.smiles import (
-    ATOM_ATTRIBUTES,
-    ATOM_LABELS,
-    BOND_ATTRIBUTES,
-    BOND_LABELS,
-    graphs_of_molecules,
-    molecule_from,
+    DuplicateMoleculesWarning,
+    SkippedRowsWarning,
     read_smiles,
+    stream_smiles,
 )
 
 pytest.importorskip("rdkit", reason="rdkit comes with the extra `chem`")
@@ -43,9 +40,10 @@ def test_columns_are_chosen_by_name(tmp_path):
 
 def test_an_invalid_smiles_is_named_by_line_or_skipped(tmp_path, capfd):
     path = write(tmp_path / "m.csv", "smiles,y\nC,1\nnot a molecule,0\n,1\nC(C,0\nCC,0\n")
-    with pytest.raises(DataError, match="line 3: invalid SMILES 'not a molecule'; correct it"):
+    with pytest.raises(DataError, match="line 3: invalid SMILES 'not a molecule': syntax error"):
         read_smiles(path)
-    graphs = read_smiles(path, bad="skip")
+    with pytest.warns(SkippedRowsWarning, match=r"skipped 3 rows: line 3 .*, line 5 .*'C\(C': ext"):
+        graphs = read_smiles(path, bad="skip")
     assert len(graphs) == 2
     assert graphs.provenance["bad_smiles_skipped"] == 3
     assert capfd.readouterr().err == ""
@@ -57,11 +55,13 @@ def test_an_invalid_smiles_is_named_by_line_or_skipped(tmp_path, capfd):
         ("", "line 1: needs a column 'smiles'"),
         ("a,b\nC,1\n", "needs a column 'smiles' in its header, which has 'a, b'"),
         ("smiles,a,b\nC,1,2\n", "several columns to predict: 'a, b'; choose one"),
+        ("smiles,y\nC,1\nCC,\n", "line 3: lacks a value for 'y'; fill it in, or skip"),
         ("smiles,y\nC\n", "line 2: has 1 cells, but the header has 2"),
-        ("smiles,y\nC,\n", "line 2: lacks a value for 'y'"),
+        ("smiles,y\nC,\nCC,\n", "column 'y' has no values"),
+        ("smiles,y\nC,1\nCC,high\n", "line 3: 'high' is no number, unlike '1' in line 2"),
         ("smiles,y\n", "has no molecules"),
         ('smiles,y\n"C,1\n', "cannot be read as CSV"),
-        ("smiles,y\nC,inf\nC,2\n", "finite"),
+        ("smiles,y\nC,inf\nCC,2\n", "finite"),
         ("smiles,y\nC,0.5\nCC,-1.25\nCCC,NA\n", r"m\.csv, line 4: 'NA' is no number"),
     ],
 )
@@ -89,36 +89,119 @@ def test_without_rdkit_the_error_names_the_extra(tmp_path, monkeypatch):
         read_smiles(write(tmp_path / "m.csv", "smiles,y\nC,1\n"))
 
 
-def molecules(*smiles):
-    return graphs_of_molecules([molecule_from(text) for text in smiles], None, "mols")
+@pytest.mark.parametrize(
+    ("values", "task", "classes"),
+    [
+        ("0.0 1.0 1.0", "auto", (0, 1)),
+        ("0.0 1.0 2.0", "auto", ()),
+        ("0.0 1.0 2.0", "classification", (0, 1, 2)),
+        ("0 1 1", "regression", ()),
+        (" ".join(map(str, range(12))), "auto", ()),
+        (" ".join(map(str, range(12))), "classification", tuple(range(12))),
+    ],
+)
+def test_the_task_decides_what_numbers_are(values, task, classes, tmp_path):
+    rows = "".join(f"{'C' * k},{value}\n" for k, value in enumerate(values.split(), start=1))
+    assert read_smiles(write(tmp_path / "m.csv", f"smiles,y\n{rows}"), task=task).classes == classes
 
 
-def test_atoms_are_nodes_and_bonds_are_edges():
-    graphs = molecules("CCO", "c1ccccc1", "[Na+].[Cl-]")
-    assert graphs.name == "mols"
-    assert graphs.sizes.tolist() == [3, 6, 2]
-    assert graphs.num_edges == 2 * (2 + 6 + 0)
-    assert graphs.labels[:3, 0].tolist() == [6, 6, 8]
-    assert graphs.labels.shape[1] == len(ATOM_LABELS)
-    assert graphs.attributes.shape[1] == len(ATOM_ATTRIBUTES)
-    charge, hydrogens, _, aromatic, ring = graphs.attributes.T.tolist()
-    assert hydrogens[:3] == [3, 2, 1]
-    assert aromatic[3:9] == ring[3:9] == [1] * 6
-    assert charge[-2:] == [1, -1]
-    assert graphs.edge_labels.shape[1] == len(BOND_LABELS)
-    assert graphs.edge_attributes.shape[1] == len(BOND_ATTRIBUTES)
-    # Bonds of benzene are aromatic, conjugated and in a ring, in both directions.
-    assert graphs.edge_labels[4:].unique().tolist() == [12]
-    assert graphs.edge_attributes[4:].min() == 1
+@pytest.mark.parametrize(
+    ("task", "value", "message"),
+    [
+        ("classification", "0.5", "line 3: a class needs a whole number"),
+        ("regression", "high", "'high' is no number"),
+        ("clasification", "1", "task: needs 'auto' or .*did you mean 'classification'"),
+    ],
+)
+def test_targets_that_do_not_fit_the_task_are_named(task, value, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        read_smiles(write(tmp_path / "m.csv", f"smiles,y\nC,1\nCC,{value}\n"), task=task)
 
 
-def test_a_single_atom_has_no_bonds():
-    graphs = molecules("C")
-    assert (graphs.num_nodes, graphs.num_edges) == (1, 0)
-    assert graphs.edge_labels.shape == (0, 1)
+def test_a_column_of_exactly_the_name_comes_first(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,y,Y\nC,a,c\nCC,b,d\n")
+    assert read_smiles(path, target="Y").classes == ("c", "d")
+    assert read_smiles(path, target="y").classes == ("a", "b")
+    path = write(tmp_path / "m.csv", "smiles,Yy,YY\nC,a,c\nCC,b,d\n")
+    with pytest.raises(DataError, match="line 1: has 2 columns for 'yy': 'Yy', 'YY'"):
+        read_smiles(path, target="yy")
 
 
-@pytest.mark.parametrize("text", ["", "not a molecule", "C(C", "C1CC"])
-def test_an_invalid_smiles_gives_none_and_no_output(text, capfd):
-    assert molecule_from(text) is None
-    assert capfd.readouterr().err == ""
+def test_the_column_with_smiles_is_no_target(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,y\nC,1\nCC,2\n")
+    with pytest.raises(DataError, match="'SMILES' is the column with SMILES and cannot be"):
+        read_smiles(path, target="SMILES")
+    with pytest.raises(DataError, match="'y' is named twice"):
+        read_smiles(path, target=["y", "y"])
+
+
+def test_rows_without_target_are_skipped_on_request(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,y\nC,0.5\nCC,\nCCC,NA\nCCCC,1.5\n")
+    with pytest.warns(SkippedRowsWarning, match=r"skipped 2 rows: line 3 \(lacks a value for 'y'"):
+        graphs = read_smiles(path, bad="skip")
+    assert graphs.y.tolist() == [0.5, 1.5]
+
+
+def test_several_targets_with_the_same_two_classes(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,a,b,c\nC,0,1,x\nCC,,0.0,y\nCCC,1,,z\n")
+    graphs = read_smiles(path, target=["a", "b"])
+    assert (graphs.classes, graphs.target_names) == ((0, 1), ("a", "b"))
+    assert graphs.y.tolist() == [[0, 1], [-1, 0], [1, -1]]
+    assert graphs.known_targets.tolist() == [[True, True], [False, True], [True, False]]
+
+
+def test_rows_without_any_of_several_targets_are_reported(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,a,b\nC,0,1\nCC,,\nCCC,1,\n")
+    with pytest.warns(SkippedRowsWarning, match=r"1 rows: line 3 \(lacks a value for 'a, b'\)"):
+        assert read_smiles(path, target=["a", "b"]).y.tolist() == [[0, 1], [1, -1]]
+
+
+def test_several_targets_with_numbers(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,a,b\nC,0,1.5\nCC,NA,2\nCCC,1,\n")
+    graphs = read_smiles(path, target=["a", "b"], seed=None)
+    assert graphs.classes == ()
+    assert graphs.y.nan_to_num(-9).tolist() == [[0, 1.5], [-9, 2], [1, -9]]
+    assert graphs.equals(read_smiles(path, target=["a", "b"], seed=None))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("C,0,1.5\nCC,1,2\n", "'b' has numbers and 'a' has names"),
+        ("C,0,1\nCC,1,2\n", "need the same two classes, and with 'b' there are 3: 0, 1, 2"),
+        ("C,0,\nCC,1,\n", "column 'b' has no values"),
+    ],
+)
+def test_targets_that_do_not_go_together_are_named(text, message, tmp_path):
+    text = text.replace("C,0", "C,no").replace("C,1", "C,yes") if "names" in message else text
+    path = write(tmp_path / "m.csv", f"smiles,a,b\n{text}")
+    with pytest.raises(DataError, match=message):
+        read_smiles(path, target=["a", "b"])
+
+
+def test_molecules_that_occur_twice_are_reported(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,y\nOCC,1\nC,0\nCCO,0\n")
+    with pytest.warns(DuplicateMoleculesWarning, match="1 molecules .*1 of them with.*lines 2 and"):
+        assert len(read_smiles(path)) == 3
+
+
+def test_the_largest_part_of_a_salt_on_request(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles\n[Na+].CC(=O)[O-]\nCl.CN\n")
+    assert read_smiles(path).sizes.tolist() == [5, 3]
+    assert read_smiles(path, fragments="largest").sizes.tolist() == [4, 2]
+
+
+def test_groups_are_a_column_or_scaffolds(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,y,lab\nC,0,b\nc1ccccc1C,1,a\nOc1ccccc1,0,b\n")
+    assert read_smiles(path, target="y", group="lab").groups[:, 0].tolist() == [0, 1, 0]
+    assert read_smiles(path, target="y", group="scaffold").groups[:, 0].tolist() == [0, 1, 1]
+    with pytest.raises(DataError, match="has no column 'labs'; did you mean 'lab'"):
+        read_smiles(path, target="y", group="labs")
+
+
+def test_a_stream_has_texts_and_the_rows_that_were_skipped(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles\nC(C\nC\nCC\nCCC\nxx\n")
+    first, last = stream_smiles(path, size=2, bad="skip")
+    assert (first.texts, last.texts) == (("C", "CC"), ("CCC",))
+    assert [row.position for row in first.skipped] == [2]
+    assert [(row.position, row.text) for row in last.skipped] == [(6, "xx")]

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from lfds.config.messages import closest
 from lfds.config.registry import READERS
-from lfds.data.datasets.parts.settings import Form, Task
 from lfds.data.errors import DataError, quoted
 
 if TYPE_CHECKING:
+    from lfds.data.datasets.parts import Form, Task
     from lfds.data.graphset import GraphSet
     from lfds.data.splits import Split
 
@@ -34,6 +34,11 @@ class Published:
     mean_nodes: float
     mean_edges: float
     about: str
+
+    @property
+    def max_bytes(self) -> int:
+        """More bytes than its archive can have: 10 kB of attributes per node, 100 B per edge."""
+        return int(10**7 + self.graphs * (10**4 * self.mean_nodes + 200 * self.mean_edges))
 
 
 TU_DATASETS: Mapping[str, Published] = {
@@ -88,27 +93,33 @@ def _pc_graphs(seed: int) -> "GraphSet":
     return pc_graphs(PCGraphsSettings(seed=seed)).graphs
 
 
+_TASKS: "Mapping[Task, str]" = {
+    "count": "how many",
+    "share": "in what proportion",
+    "pairs": "which together",
+}
+_FORMS: "tuple[Form, ...]" = ("graph", "set")
+
+
 def _parts(task: "Task", form: "Form", larger: bool) -> BuiltIn:
     def make(seed: int) -> "GraphSet":
-        from lfds.data.datasets.parts.objects import parts
-        from lfds.data.datasets.parts.settings import PartsSettings
+        from lfds.data.datasets.parts import PartsSettings, parts
 
         return parts(PartsSettings(task=task, form=form, larger=larger, seed=seed))
 
     def folds(graphs: "GraphSet", folds: int, seed: int, validation: float) -> "tuple[Split, ...]":
-        from lfds.data.datasets.parts.objects import train_small_test_large
+        from lfds.data.datasets.parts import train_small_test_large
 
         return train_small_test_large(graphs, folds=folds, seed=seed, validation=validation)
 
-    what = {"count": "how many", "share": "in what proportion", "pairs": "which together"}[task]
-    about = f"{form}s of parts, {what}{'; tested on larger ones' if larger else ''}"
+    about = f"{form}s of parts, {_TASKS[task]}{'; tested on larger ones' if larger else ''}"
     return BuiltIn(400 if larger else 200, 2, about, make, folds if larger else None)
 
 
 _PARTS = {
     f"parts-{task}-{form}{'-larger' if larger else ''}": _parts(task, form, larger)
-    for task in get_args(Task)
-    for form in get_args(Form)
+    for task in _TASKS
+    for form in _FORMS
     for larger in (False, True)
 }
 

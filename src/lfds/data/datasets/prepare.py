@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from lfds.data.datasets.catalog import (
     BUILT_IN,
@@ -13,8 +14,8 @@ from lfds.data.datasets.catalog import (
     prepared_at,
     where_to_put,
 )
-from lfds.data.datasets.download import Progress, download_file
-from lfds.data.errors import DataError, reading
+from lfds.data.datasets.download import MAX_SIZE, Progress, download_file
+from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.tu import read_tu
 from lfds.data.sources import SOURCE_STATE, read_any, source_state
@@ -59,6 +60,12 @@ def prepare(
         sha256: Expected SHA-256 of the archive; ``None`` does not check it.
         progress: Called with the progress of the download.
     """
+    if name in ("", "..") or Path(name).name != name or not name.isprintable():
+        raise DataError(
+            f"needs the name of a dataset, which is no path, not {quoted(name)}; read a path with "
+            f"lfds.data.read_any",
+            source="name",
+        )
     if name in BUILT_IN:
         raise DataError(f"{name} is built in and needs no preparation; see `lfds data info {name}`")
     folder = Path(root)
@@ -82,11 +89,13 @@ def prepare(
 
 
 def _download(name: str, target: Path, source: str, sha256: str | None, progress: Progress) -> str:
+    most = TU_DATASETS[name].max_bytes if name in TU_DATASETS else MAX_SIZE
     try:
         return download_file(
-            f"{source.rstrip('/')}/{name}.zip",
+            f"{source.rstrip('/')}/{quote(name)}.zip",
             target,
             sha256=sha256,
+            max_size=min(most, MAX_SIZE),
             check=_check_readable,
             progress=progress,
         )

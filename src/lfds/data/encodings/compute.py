@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from lfds.data.graphset import GraphSet
+from lfds.interrupts import without_interrupts
 
 # Small enough that all workers finish together, large enough that sending costs little.
 _NODES_PER_TASK = 4000
@@ -166,7 +167,9 @@ def _compute(
     spawn = get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=spawn, initializer=exit_with_parent) as pool:
         try:
-            for future in as_completed({pool.submit(_encode, encoding, task) for task in tasks}):
+            with without_interrupts():
+                futures = {pool.submit(_encode, encoding, task) for task in tasks}
+            for future in as_completed(futures):
                 yield future.result()
         except BrokenProcessPool as error:
             raise DataError(

@@ -6,6 +6,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
+from lfds.config.budget import over_budget
+from lfds.data.errors import DataError
+
 Reals = NDArray[np.float64]
 Pairs = tuple[Reals, Reals]
 
@@ -29,16 +32,28 @@ def fixed_signs(vectors: Reals) -> Reals:
 def largest(matrix: csr_array, count: int) -> Pairs:
     """Return the ``count`` eigenvalues of largest absolute value, sorted, and their vectors."""
     found = None if _is_small(matrix, count) else _iterated(matrix, count)
-    values, vectors = np.linalg.eigh(matrix.toarray()) if found is None else found
+    values, vectors = np.linalg.eigh(_dense(matrix)) if found is None else found
     return _largest_of(values, fixed_signs(vectors), count)
 
 
 def smallest(matrix: csr_array, count: int) -> Pairs:
     """Return the ``count`` smallest eigenvalues of a positive semi-definite matrix, sorted."""
     found = None if _is_small(matrix, count) else _nearest_zero(matrix, count)
-    values, vectors = np.linalg.eigh(matrix.toarray()) if found is None else found
+    values, vectors = np.linalg.eigh(_dense(matrix)) if found is None else found
     order = np.argsort(values, kind="stable")[:count]
     return values[order], fixed_signs(vectors[:, order])
+
+
+def _dense(matrix: csr_array) -> Reals:
+    nodes = matrix.shape[0]
+    # The matrix, its copy and the vectors.
+    missing = over_budget(3 * 8 * nodes**2)
+    if missing is not None:
+        raise DataError(
+            f"a graph of {nodes:,} nodes {missing}; use another encoding", source="encoding"
+        )
+    dense: Reals = matrix.toarray()
+    return dense
 
 
 def _largest_of(values: Reals, vectors: Reals, count: int) -> Pairs:

@@ -1,24 +1,40 @@
 """Node features made of labels, attributes and structure, fitted on the training part only."""
 
 import os
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Self, final
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    ValidationError,
+    model_validator,
+)
 from torch import Tensor
 
+from lfds.config.budget import over_budget
 from lfds.config.encoding import EncodingSettings
 from lfds.data.atomic_io import atomic_write
+from lfds.data.batch import Indices
 from lfds.data.encodings.compute import structural_features
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
-from lfds.data.selection import Indices
 
 _Label = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Mean = Annotated[float, Field(allow_inf_nan=False)]
 _Scale = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+MAX_VALUES, BUCKETS = 1024, 256
+"""Labels with more values than the first are hashed to this many columns."""
+
+# Features as they are computed, and all of them side by side.
+_BYTES_PER_FEATURE = 2 * 4
 
 
 def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
@@ -31,12 +47,18 @@ def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
 class LabelColumns(BaseModel):
     """One-hot encoding of labels: one column for each value of each label.
 
+    A label with more than 1,024 values is hashed instead: each value goes to one of 256 columns,
+    the same everywhere. Values that share a column cannot be told apart; values that were never
+    seen have a column, too.
+
     Attributes:
-        values: The sorted values of each column of labels.
+        values: The sorted values of each column of labels; empty for a label that is hashed.
+        hashed: Which columns of labels are hashed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     values: tuple[tuple[_Label, ...], ...]
+    hashed: tuple[NonNegativeInt, ...] = ()
 
     @model_validator(mode="after")
     def _values_increase(self) -> Self:
@@ -47,19 +69,44 @@ class LabelColumns(BaseModel):
     @classmethod
     def fitted(cls, labels: Tensor) -> Self:
         """Return the encoding of the values of ``labels [nodes, l]``."""
-        return cls(values=tuple(tuple(column.unique().tolist()) for column in labels.T))
+        seen = [column.unique() for column in labels.T]
+        hashed = tuple(k for k, values in enumerate(seen) if len(values) > MAX_VALUES)
+        for column in hashed:
+            warnings.warn(
+                f"labels: column {column} has {len(seen[column]):,} values, more than the "
+                f"{MAX_VALUES:,} that get a feature each; they are hashed to {BUCKETS} features",
+                UserWarning,
+                stacklevel=2,
+            )
+        kept = (() if k in hashed else tuple(v.tolist()) for k, v in enumerate(seen))
+        return cls(values=tuple(kept), hashed=hashed)
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return sum(map(len, self.values)) + BUCKETS * len(self.hashed)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name of each column."""
-        return tuple(f"label{k}={v}" for k, seen in enumerate(self.values) for v in seen)
+        return tuple(
+            name
+            for k, seen in enumerate(self.values)
+            for name in (
+                [f"label{k}#{bucket}" for bucket in range(BUCKETS)]
+                if k in self.hashed
+                else [f"label{k}={value}" for value in seen]
+            )
+        )
 
     def __call__(self, labels: Tensor) -> Tensor:
         """Return ``[nodes, columns]``, one 1 for each label; all zeros for an unknown value."""
         _check_columns(labels, len(self.values), "labels")
         columns = [
-            column[:, None] == torch.tensor(seen, dtype=column.dtype)
-            for column, seen in zip(labels.T, self.values, strict=True)
+            _bucket(column)[:, None] == torch.arange(BUCKETS)
+            if k in self.hashed
+            else column[:, None] == torch.tensor(seen, dtype=column.dtype)
+            for k, (column, seen) in enumerate(zip(labels.T, self.values, strict=True))
         ]
         return torch.cat([torch.empty(len(labels), 0), *columns], dim=1).to(torch.float32)
 
@@ -88,6 +135,12 @@ class AttributeColumns(BaseModel):
         """Return the standardization of ``attributes [nodes, a]``."""
         exact = attributes.to(torch.float64)
         mean = exact.mean(dim=0)
+        if not bool(mean.isfinite().all()):
+            column = int((~mean.isfinite()).nonzero()[0])
+            raise DataError(
+                f"column {column} has numbers that are not finite; impute or drop them",
+                source="attributes",
+            )
         deviation = (exact - mean).square().mean(dim=0).sqrt()
         # Equal float32 numbers add up exactly in float64: a constant has deviation 0, not 1e-17.
         scales = torch.where(deviation == 0, torch.ones_like(deviation), deviation)
@@ -170,6 +223,13 @@ class Encoder:
             progress: Whether to show a progress bar on standard error.
         """
         fitted = self._require_fitted()
+        missing = over_budget(_BYTES_PER_FEATURE * self.width * graphs.num_nodes)
+        if missing is not None:
+            raise DataError(
+                f"{self.width:,} features of {graphs.num_nodes:,} nodes: encoding them {missing}; "
+                f"use fewer graphs or another encoding",
+                source=graphs.name,
+            )
         structure = structural_features(
             graphs, self.settings.structure, workers=workers, cache=cache, progress=progress
         )
@@ -181,6 +241,11 @@ class Encoder:
     def label_values(self) -> tuple[tuple[int, ...], ...]:
         """The sorted values of each column of labels that it was fitted on."""
         return self._require_fitted().labels.values
+
+    @property
+    def hashed_labels(self) -> tuple[int, ...]:
+        """The columns of labels with so many values that they are hashed."""
+        return self._require_fitted().labels.hashed
 
     @property
     def attribute_scales(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -199,7 +264,7 @@ class Encoder:
     def width(self) -> int:
         """Number of columns of the features."""
         fitted = self._require_fitted()
-        columns = len(fitted.labels.names) + len(fitted.attributes.names)
+        columns = fitted.labels.width + len(fitted.attributes.names)
         # Not len(self.names): a file may name more columns than memory can hold.
         return columns + sum(encoding.width for encoding in self.settings.structure) or 1
 
@@ -240,6 +305,15 @@ class Encoder:
         if self._fitted is None:
             raise DataError("the encoder is not fitted; call fit(graphs, train) first")
         return self._fitted
+
+
+def _bucket(labels: Tensor) -> Tensor:
+    """Return the hash of integers, from 0 to below ``BUCKETS``.
+
+    Multiplied by an odd number near 2**63 / golden ratio; the highest bits depend on all others.
+    """
+    mixed = labels.to(torch.int64) * 0x4F1BBCDCBFA53E0B
+    return (mixed >> 40) & (BUCKETS - 1)
 
 
 def _check_columns(given: Tensor, columns: int, name: str) -> None:

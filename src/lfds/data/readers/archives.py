@@ -6,13 +6,14 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
 from typing import Self
 
 from lfds.data.errors import DataError, quoted
+from lfds.data.readers.tables import check_text_size
 
 # Text of numbers compresses 4 to 20 times.
 _MAX_EXPANSION = 100
@@ -55,13 +56,13 @@ def read_members(
     """
     try:
         if zipfile.is_zipfile(path):
-            return dict(_zip_members(path, endings, _SizeLimit(path, harmless_size)))
+            return dict(_zip_members(path, endings, _Limits(path, harmless_size)))
         begin = _first_block(path)
         if begin.startswith(_ZIP_MAGIC):
             raise DataError("is a truncated .zip; download it again", source=path)
         if not _is_tar(begin):
             raise DataError("is neither a folder, nor a .zip, nor a .tar(.gz)", source=path)
-        return dict(_tar_members(path, endings, _SizeLimit(path, harmless_size)))
+        return _tar_members(path, endings, harmless_size)
     except (DataError, PermissionError):
         raise
     except _UNREADABLE as error:
@@ -71,26 +72,75 @@ def read_members(
 
 
 def _zip_members(
-    path: Path, endings: tuple[str, ...], limit: "_SizeLimit"
+    path: Path, endings: tuple[str, ...], limit: "_Limits"
 ) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             limit.check_name(member.filename)
             limit.add(member.file_size)
             if member.filename.endswith(endings):
+                limit.check_new(member.filename)
                 # zipfile stops at the announced size, which was checked.
                 yield member.filename, archive.read(member)
 
 
-def _tar_members(
-    path: Path, endings: tuple[str, ...], limit: "_SizeLimit"
-) -> Iterator[tuple[str, bytes]]:
+def _tar_members(path: Path, endings: tuple[str, ...], harmless_size: int) -> dict[str, bytes]:
+    """Read a .tar; a hard link has the content of the member that it leads to.
+
+    GNU tar stores a file once, and every further name of it as a link.
+    """
+    found, links = _read_tar(path, _Limits(path, harmless_size), endings, ())
+    leads_to = {name: _end_of_links(name, links, path) for name in links if name.endswith(endings)}
+    others = {target for target in leads_to.values() if target not in found}
+    if others:  # under names that are not read otherwise
+        more, _ = _read_tar(path, _Limits(path, harmless_size), (), others)
+        found |= more
+    for name, target in leads_to.items():
+        if target not in found:
+            raise _unusable_link(path, name, target)
+        found[name] = found[target]
+    return {name: content for name, content in found.items() if name.endswith(endings)}
+
+
+def _read_tar(
+    path: Path, limit: "_Limits", endings: tuple[str, ...], names: Container[str]
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the content of members by endings or names, and all hard links."""
+    found: dict[str, bytes] = {}
+    links: dict[str, str] = {}
     with _open_tar(path, limit.add) as archive:
         for member in archive:
             limit.check_name(member.name)
-            file = archive.extractfile(member) if member.isreg() else None
-            if file is not None and member.name.endswith(endings):
-                yield member.name, file.read()
+            wanted = member.name.endswith(endings) if endings else member.name in names
+            if wanted and not member.isdir():
+                limit.check_new(member.name)
+                if not (member.isreg() or member.islnk()):
+                    raise _unusable_link(path, member.name, member.linkname)
+            if member.islnk():
+                links[member.name] = member.linkname
+            file = archive.extractfile(member) if wanted and member.isreg() else None
+            if file is not None:
+                found[member.name] = file.read()
+    return found, links
+
+
+def _end_of_links(name: str, links: Mapping[str, str], archive: Path) -> str:
+    target, passed = links[name], {name}
+    while target in links:
+        if target in passed:
+            raise _unusable_link(archive, name, target)
+        passed.add(target)
+        target = links[target]
+    return target
+
+
+def _unusable_link(archive: Path, name: str, target: str) -> DataError:
+    to = f" to {quoted(target)}" if target else ""
+    return DataError(
+        f"holds {quoted(name)}, which is no file but a link or device{to}; "
+        f"only hard links to files of the archive are followed: pack the files themselves",
+        source=archive,
+    )
 
 
 @contextmanager
@@ -157,12 +207,23 @@ class _StrictHeader(tarfile.TarInfo):
             raise tarfile.ReadError(f"no end, but {error}") from error
 
 
-class _SizeLimit:
-    """How much an archive may unpack to before it is refused as a decompression bomb."""
+class _Limits:
+    """What an archive may hold, and how much it may unpack to."""
 
     def __init__(self, archive: Path, harmless_size: int) -> None:
         self.archive = archive
         self.left = max(harmless_size, _MAX_EXPANSION * archive.stat().st_size)
+        self._size = 0
+        self._seen: set[PurePosixPath] = set()
+
+    def check_new(self, member: str) -> None:
+        """Refuse a second member of the same name: readers differ in which one they take."""
+        path = PurePosixPath(member)
+        if path in self._seen:
+            raise DataError(
+                f"holds the member {quoted(member)} twice; pack it anew", source=self.archive
+            )
+        self._seen.add(path)
 
     def check_name(self, member: str) -> None:
         """Refuse a member outside the folder of the archive."""
@@ -176,6 +237,8 @@ class _SizeLimit:
     def add(self, size: int) -> None:
         """Count bytes, and raise when there are too many."""
         self.left -= size
+        self._size += size
+        check_text_size(self._size, self.archive)
         if self.left < 0:
             raise DataError(
                 f"unpacks to more than {_MAX_EXPANSION} times its size, as a decompression bomb "

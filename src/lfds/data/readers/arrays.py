@@ -1,6 +1,7 @@
 """Graphs from arrays."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import TypeAlias
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from lfds.config.budget import over_budget
 from lfds.data.edges import Ints, check_edges, rows_from_edge_index
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
@@ -15,6 +17,8 @@ from lfds.data.graphset import GraphSet
 Array: TypeAlias = ArrayLike | Tensor
 Floats: TypeAlias = NDArray[np.float32]
 _MAX_NODES = 2**31 - 1
+# Pointers and the order of nodes; both ends of an edge, sorted, and their copy in the set.
+_BYTES_PER_NODE, _BYTES_PER_EDGE = 40, 36
 _MAX_INT = 2**63 - 1
 
 
@@ -51,6 +55,7 @@ def graphs_from_arrays(
     ptr = _pointers(sizes)
     num_graphs, num_nodes = len(ptr) - 1, int(ptr[-1])
     ends = _ints(edge_index, "edge_index", rows=2)
+    check_size(num_nodes, ends.shape[1], "sizes")
     check_edges(ptr, ends)
     keep = edge_attributes is not None or edge_labels is not None
     rows = rows_from_edge_index(ptr, ends, keep_positions=keep)
@@ -78,6 +83,16 @@ def graphs_from_arrays(
         coordinates=torch.from_numpy(_float_table(coordinates, "coordinates", num_nodes)),
         provenance={"duplicate_edges_removed": rows.duplicates},
     )
+
+
+def check_size(nodes: int, edges: int, source: str | PathLike[str]) -> None:
+    """Raise a DataError if graphs of this size cannot be held in the memory that may be used."""
+    missing = over_budget(_BYTES_PER_NODE * nodes + _BYTES_PER_EDGE * edges)
+    if missing is not None:
+        raise DataError(
+            f"{nodes:,} nodes and {edges:,} edges: a set of that size {missing}; use fewer graphs",
+            source=source,
+        )
 
 
 def without_features(graphs: GraphSet) -> GraphSet:
@@ -130,14 +145,26 @@ def _pointers(sizes: Array) -> Ints:
 
 def _array(given: Array | Sequence[str], name: str) -> NDArray[np.generic]:
     if isinstance(given, Tensor):
-        plain = given.detach().cpu()
-        # numpy has no bfloat16.
-        return (plain.float() if plain.dtype == torch.bfloat16 else plain).numpy()
+        return _from_tensor(given, name)
     try:
         return np.asarray(given)
     except (ValueError, TypeError) as error:
         raise DataError(
             f"needs an array with rows of equal length ({error})", source=name
+        ) from error
+
+
+def _from_tensor(given: Tensor, name: str) -> NDArray[np.generic]:
+    try:
+        plain = given.detach().cpu()
+        # numpy has no floats of 8 bits, and no bfloat16.
+        small = plain.is_floating_point() and plain.itemsize < 4
+        return (plain.float() if small else plain).numpy()
+    except (TypeError, RuntimeError) as error:
+        raise DataError(
+            f"needs a dense tensor of numbers, not {given.dtype} ({given.layout}, on "
+            f"{given.device}); convert it",
+            source=name,
         ) from error
 
 

@@ -238,7 +238,9 @@ def _read_npy(path: Path) -> Points:
             "a cloud needs numbers of shape [n, 3]",
             source=path,
         )
-    points: Points = np.array(table[:, :3], dtype=np.float64)
+    # Numbers that are not finite are refused by name later.
+    with np.errstate(invalid="ignore", over="ignore"):
+        points: Points = np.array(table[:, :3], dtype=np.float64)
     return points
 
 

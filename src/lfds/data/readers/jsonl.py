@@ -10,14 +10,19 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
+from lfds.config.budget import over_budget
+from lfds.config.strict_json import strict_json
+from lfds.data.chunk import Chunk
 from lfds.data.edges import both_directions
 from lfds.data.errors import DataError, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.node_order import shuffle_nodes
-from lfds.data.readers.arrays import Array, graphs_from_arrays, without_features
+from lfds.data.readers.arrays import Array, check_size, graphs_from_arrays, without_features
 
 # More nodes than this in one line is a mistake, and would exhaust the memory.
 _MAX_NODES = 10_000_000
+# Every number is an object of Python.
+_BYTES_PER_LETTER = 8
 _Node = Annotated[int, Field(ge=0, lt=_MAX_NODES)]
 _Int = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Float = Annotated[float, Field(ge=-3.4e38, le=3.4e38)]
@@ -55,6 +60,9 @@ class Line(BaseModel):
         return self.nodes if self.nodes is not None or rows is None else len(rows)
 
 
+_KEYS = [f'"{name}"'.encode() for name in Line.model_fields]
+
+
 def read_jsonl(path: str | PathLike[str], *, seed: int | None = 0) -> GraphSet:
     """Read one graph per line.
 
@@ -74,18 +82,22 @@ def read_jsonl(path: str | PathLike[str], *, seed: int | None = 0) -> GraphSet:
         seed: Seed of the random order of the nodes of each graph; ``None`` keeps their order.
     """
     file = Path(path)
+    with reading(file):
+        missing = over_budget(_BYTES_PER_LETTER * file.stat().st_size)
+    if missing is not None:
+        raise DataError(f"is so large that it {missing}; use fewer graphs", source=file)
     lines = dict(_numbered(file))
     if not lines:
         raise DataError("is empty; it needs one graph per line", source=file)
     _check_consistent(lines, file, {})
     rows = list(lines.values())
     y = None if rows[0].label is None else np.array([line.label for line in rows])
-    graphs = without_features(_graphs(rows, y, _name(file)))
+    graphs = without_features(_graphs(rows, y, file))
     return graphs if seed is None else shuffle_nodes(graphs, seed)
 
 
-def stream_jsonl(path: str | PathLike[str], *, size: int) -> Iterator[tuple[list[int], GraphSet]]:
-    """Yield graphs in chunks, without targets, each chunk with its line numbers.
+def stream_jsonl(path: str | PathLike[str], *, size: int) -> Iterator[Chunk]:
+    """Yield graphs in chunks, without targets.
 
     A file of any length is read in the memory of one chunk. An invalid line raises an error when
     its chunk is reached.
@@ -103,7 +115,8 @@ def stream_jsonl(path: str | PathLike[str], *, size: int) -> Iterator[tuple[list
     while lines := dict(islice(numbered, size)):
         empty = False
         _check_consistent(lines, file, seen)
-        yield list(lines), without_features(_graphs(list(lines.values()), None, _name(file)))
+        graphs = _graphs(list(lines.values()), None, file)
+        yield Chunk(without_features(graphs), list(lines), "line")
     if empty:
         raise DataError("is empty; it needs one graph per line", source=file)
 
@@ -122,11 +135,16 @@ def _numbered(file: Path) -> Iterator[tuple[int, Line]]:
 def _parsed(text: bytes, file: Path, number: int) -> Line:
     try:
         line = Line.model_validate_json(text)
+        # Looked for first: reading a line a second time takes as long as the first.
+        if b"\\" in text or any(text.count(key) > 1 for key in _KEYS):
+            strict_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"])
         problem = f"{where}: {first['msg']}" if where else first["msg"]
         raise DataError(problem, source=file, line=number) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"invalid JSON ({error})", source=file, line=number) from None
     contradiction = _contradiction(line)
     if contradiction is not None:
         raise DataError(contradiction, source=file, line=number)
@@ -183,8 +201,9 @@ def _forms(line: Line) -> Iterator[tuple[str, str]]:
         yield "label", _LABEL_TYPES[type(line.label)]
 
 
-def _graphs(lines: list[Line], y: Array | None, name: str) -> GraphSet:
+def _graphs(lines: list[Line], y: Array | None, file: Path) -> GraphSet:
     sizes = [line.size or 0 for line in lines]
+    check_size(sum(sizes), sum(2 * len(line.edges) for line in lines), file)
     first = np.cumsum([0, *sizes[:-1]])
     edges, edge_features = [], []
     for line, offset in zip(lines, first.tolist(), strict=True):
@@ -199,7 +218,7 @@ def _graphs(lines: list[Line], y: Array | None, name: str) -> GraphSet:
         attributes=_rows([row for line in lines for row in line.features or []]),
         labels=_rows([value for line in lines for value in line.labels or []]),
         edge_attributes=_rows(edge_features),
-        name=name,
+        name=_name(file),
     )
 
 

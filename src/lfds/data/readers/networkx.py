@@ -35,7 +35,7 @@ def graphs_from_networkx(
     items = list(graphs)
     if not items:
         raise DataError("needs at least one graph", source="graphs")
-    if not all(hasattr(item, "edges") and hasattr(item, "nodes") for item in items):
+    if not all(map(_is_graph, items)):
         raise DataError("needs a list of NetworkX graphs; put a single one in [ ]", source="graphs")
     edges: list[tuple[int, int]] = []
     edge_values: list[list[object]] = []
@@ -59,6 +59,11 @@ def graphs_from_networkx(
         edge_attributes=np.array(edge_values) if edge_attributes and edges else None,
         name=name,
     )
+
+
+def _is_graph(item: object) -> bool:
+    # A class has the attributes of its graphs as well.
+    return hasattr(item, "edges") and hasattr(item, "nodes") and not isinstance(item, type)
 
 
 def _node_values(graphs: "Sequence[networkx.Graph]", names: Sequence[str]) -> Array:

@@ -10,6 +10,8 @@ from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import graphs_from_arrays
 
+_WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
 
 def graphs_from_pyg(
     graphs: Iterable[Data], *, name: str = "graphs", targets: bool = True
@@ -91,13 +93,18 @@ def _num_nodes(item: Data, position: int) -> int:
 
 
 def _edge_index(item: Data, size: int, position: int) -> Tensor:
-    edges: Tensor | None = item.edge_index
-    if edges is None:
+    given = item.edge_index
+    if given is None:
         return torch.zeros(2, 0, dtype=torch.int64)
+    edges = _tensor(given, "edge_index", position)
     if edges.ndim != 2 or len(edges) != 2:
         raise DataError(
             f"edge_index needs shape [2, edges], not {list(edges.shape)}",
             source=f"graph {position}",
+        )
+    if edges.numel() and edges.dtype not in _WHOLE:
+        raise DataError(
+            f"edge_index needs whole numbers, not {edges.dtype}", source=f"graph {position}"
         )
     if edges.numel() and not 0 <= int(edges.min()) <= int(edges.max()) < size:
         wrong = int(edges.min()) if int(edges.min()) < 0 else int(edges.max())
@@ -135,11 +142,18 @@ def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
 
 def _tensor(part: object, key: str, position: int) -> Tensor:
     try:
-        return torch.as_tensor(part).detach().cpu()
+        tensor = torch.as_tensor(part).detach().cpu()
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(
             f"{key} needs a tensor or numbers, not {quoted(part)}", source=f"graph {position}"
         ) from error
+    if tensor.layout != torch.strided or tensor.is_quantized:
+        raise DataError(
+            f"{key} needs a dense tensor, not {tensor.layout} of {tensor.dtype}; convert it",
+            source=f"graph {position}",
+        )
+    # torch does not join floats of 8 bits with others.
+    return tensor.float() if tensor.is_floating_point() and tensor.itemsize == 1 else tensor
 
 
 def _as_rows(part: Tensor, key: str) -> Tensor:

@@ -1,231 +1,304 @@
 """Molecules from a CSV file with SMILES: atoms become nodes, bonds become edges."""
 
-import csv
+import warnings
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import NDArray
+import torch
+from torch import Tensor
 
-from lfds.data.edges import both_directions
-from lfds.data.errors import DataError, check_choice, quoted, reading
+from lfds.data.chunk import Chunk, SkippedRow
+from lfds.data.errors import DataError, check_choice, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.node_order import shuffle_nodes
-from lfds.data.readers.arrays import Array, graphs_from_arrays, without_features
-from lfds.data.readers.tables import Cell, targets_of_column
+from lfds.data.readers.arrays import without_features
+from lfds.data.readers.atom_features import AtomFeatures, graphs_of_molecules
+from lfds.data.readers.csv_table import Table, open_table
+from lfds.data.readers.rdkit_molecules import (
+    Fragments,
+    canonical_smiles,
+    invalid_reason,
+    molecule_from,
+    scaffold_of,
+)
+from lfds.data.readers.tables import Task
+from lfds.data.readers.target_columns import Targets, is_missing, is_numeric, targets_of_columns
 
 if TYPE_CHECKING:
-    from rdkit.Chem import Atom, Bond, Mol
+    from rdkit.Chem import Mol
 
 Bad: TypeAlias = Literal["stop", "skip"]
-"""What an invalid SMILES does: raise an error, or leave out its line."""
+"""What a row without a valid SMILES or target does: raise an error, or be left out."""
 
-ATOM_LABELS = ("atomic number", "hybridisation")
-ATOM_ATTRIBUTES = ("formal charge", "hydrogens", "radical electrons", "aromatic", "in a ring")
-BOND_LABELS = ("bond type",)
-BOND_ATTRIBUTES = ("conjugated", "in a ring")
+_SCAFFOLD = "scaffold"
+_REASONS_SHOWN = 3
+
+
+class SkippedRowsWarning(UserWarning):
+    """Some rows of a file were skipped."""
+
+
+class DuplicateMoleculesWarning(UserWarning):
+    """Some molecules are in a file more than once."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row with a valid molecule, the text of its targets and its group."""
+
+    line: int
+    molecule: "Mol"
+    text: str
+    targets: tuple[str, ...]
+    group: str
 
 
 def read_smiles(
     path: str | PathLike[str],
     *,
     smiles: str = "smiles",
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
+    task: Task = "auto",
     bad: Bad = "stop",
+    atom_features: AtomFeatures = "full",
+    fragments: Fragments = "all",
+    group: str | None = None,
     seed: int | None = 0,
 ) -> GraphSet:
     """Read molecules from a CSV file with a header.
 
-    Targets that are all integers, or all names, are classes; other numbers are regression targets.
+    Columns are found by their exact name, or by their name in any case if there is only one such.
+    Molecules that are in the file more than once are kept and reported in a warning.
 
     Args:
         path: The file.
-        smiles: Header of the column with SMILES; upper and lower case are the same.
-        target: Header of the column to predict; ``None`` takes the only other column, if any.
-        bad: Whether an invalid SMILES raises an error (``"stop"``), or is skipped and counted.
+        smiles: Header of the column with SMILES.
+        target: Header of the column to predict, or of several, whose cells may be empty; ``None``
+            takes the only other column, if any.
+        task: What the targets are. ``"auto"`` takes names for classes, and numbers if they are
+            whole and there are few different ones; see
+            :func:`lfds.data.readers.tables.targets_of_column`.
+        bad: Whether a row with an invalid SMILES or without target raises an error (``"stop"``),
+            or is skipped, counted and reported. Rows without any of several targets are skipped in
+            any case.
+        atom_features: Which features atoms and bonds get.
+        fragments: Whether all parts of a salt or mixture are kept, or the largest alone.
+        group: Header of a column whose equal cells stay together in splits, or ``"scaffold"`` for
+            the Bemis-Murcko scaffold of each molecule; all without a ring have the same one.
         seed: Seed of the random order of the atoms of each molecule; ``None`` keeps their order.
     """
-    check_choice(bad, get_args(Bad), "bad")
+    for name, value, allowed in (
+        ("bad", bad, Bad),
+        ("task", task, Task),
+        ("atom_features", atom_features, AtomFeatures),
+        ("fragments", fragments, Fragments),
+    ):
+        check_choice(value, get_args(allowed), name)
     file = Path(path)
-    molecules: list[Mol] = []
-    targets: list[Cell] = []
-    skipped = 0
-    for line, molecule, value in _molecules(file, smiles, target, bad):
-        if molecule is None:
-            skipped += 1
-        else:
-            molecules.append(molecule)
-            targets.append((line, value))
-    if not molecules:
+    rows: list[_Row] = []
+    skipped: list[SkippedRow] = []
+    with open_table(file) as table:
+        column = _smiles_column(table, smiles)
+        places = _target_columns(table, column, target)
+        grouping = None if group in (None, _SCAFFOLD) else table.column(str(group))
+        for row in _rows(table, column, places, grouping, bad, fragments):
+            (skipped if isinstance(row, SkippedRow) else rows).append(row)  # type: ignore[arg-type]
+        names = [table.header[place] for place in places]
+    rows = _with_targets(rows, names, file, bad, skipped)
+    if not rows:
         raise DataError("has no molecules", source=file)
-    # A target column has no empty cells: they are empty only if there is no such column.
-    y = targets_of_column(targets, file) if targets[0][1] else None
-    graphs = without_features(graphs_of_molecules(molecules, y, file.stem))
-    graphs = replace(graphs, provenance={**graphs.provenance, "bad_smiles_skipped": skipped})
+    _warn_of_skipped(skipped, file)
+    _warn_of_duplicates(rows, file)
+    graphs = graphs_of_molecules([row.molecule for row in rows], None, file.stem, atom_features)
+    if names:
+        found = _targets(rows, names, file, task)
+        graphs = replace(graphs, y=found.y, classes=found.classes, target_names=found.names)
+    if group is not None:
+        groups = [scaffold_of(row.molecule) if grouping is None else row.group for row in rows]
+        graphs = replace(graphs, groups=_numbered(groups))
+    facts = {"bad_smiles_skipped": len(skipped), "fragments": fragments}
+    graphs = replace(without_features(graphs), provenance={**graphs.provenance, **facts})
     return graphs if seed is None else shuffle_nodes(graphs, seed)
 
 
 def stream_smiles(
-    path: str | PathLike[str], *, size: int, smiles: str = "smiles", bad: Bad = "stop"
-) -> Iterator[tuple[list[int], GraphSet]]:
-    """Yield molecules in chunks, without targets, each chunk with its line numbers.
+    path: str | PathLike[str],
+    *,
+    size: int,
+    smiles: str = "smiles",
+    bad: Bad = "stop",
+    atom_features: AtomFeatures = "full",
+    fragments: Fragments = "all",
+) -> Iterator[Chunk]:
+    """Yield molecules in chunks, without targets.
 
     Args:
         path: A CSV file with a header; columns other than SMILES are ignored.
         size: Most molecules of a chunk.
-        smiles: Header of the column with SMILES; upper and lower case are the same.
+        smiles: Header of the column with SMILES.
         bad: Whether an invalid SMILES raises an error (``"stop"``) or is skipped.
+        atom_features: Which features atoms and bonds get.
+        fragments: Whether all parts of a salt or mixture are kept, or the largest alone.
     """
     check_choice(bad, get_args(Bad), "bad")
     file = Path(path)
-    rows = _molecules(file, smiles, None, bad, targets=False)
-    valid = ((line, molecule) for line, molecule, _ in rows if molecule is not None)
-    empty = True
-    while chunk := list(islice(valid, size)):
-        empty = False
-        graphs = graphs_of_molecules([molecule for _, molecule in chunk], None, file.stem)
-        yield [line for line, _ in chunk], without_features(graphs)
-    if empty:
+
+    def chunk(rows: list[_Row], skipped: list[SkippedRow]) -> Chunk:
+        molecules = [row.molecule for row in rows]
+        graphs = graphs_of_molecules(molecules, None, file.stem, atom_features)
+        lines, texts = [row.line for row in rows], tuple(row.text for row in rows)
+        return Chunk(without_features(graphs), lines, "line", texts, tuple(skipped))
+
+    rows: list[_Row] = []
+    skipped: list[SkippedRow] = []
+    with open_table(file) as table:
+        column = _smiles_column(table, smiles)
+        for row in _rows(table, column, (), None, bad, fragments):
+            if isinstance(row, SkippedRow):
+                skipped.append(row)
+                continue
+            if len(rows) == size:  # only now: rows skipped at the end belong to the last chunk
+                yield chunk(rows, skipped)
+                rows, skipped = [], []
+            rows.append(row)
+    if not rows:
         raise DataError("has no molecules", source=file)
-
-
-def molecule_from(text: str) -> "Mol | None":
-    """Return the molecule of a SMILES, or ``None`` if it is invalid."""
-    try:
-        from rdkit import Chem, rdBase
-    except ImportError as error:
-        raise DataError("reading SMILES needs rdkit: pip install 'lfds[chem]'") from error
-    # rdkit would print its own report of an invalid SMILES.
-    block = rdBase.BlockLogs()
-    molecule = Chem.MolFromSmiles(text) if text else None
-    del block
-    return molecule
-
-
-def graphs_of_molecules(molecules: "Sequence[Mol]", y: Array | None, name: str) -> GraphSet:
-    """Return a set of molecules.
-
-    Node labels are ``ATOM_LABELS``, node attributes ``ATOM_ATTRIBUTES``; edge labels are
-    ``BOND_LABELS``, edge attributes ``BOND_ATTRIBUTES``. A bond is an edge in both directions.
-    """
-    first = np.cumsum([0, *(molecule.GetNumAtoms() for molecule in molecules)])
-    atoms = [atom for molecule in molecules for atom in molecule.GetAtoms()]
-    bonds = [bond for molecule in molecules for bond in molecule.GetBonds()]
-    pairs = _table([[bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()] for bond in bonds], 2)
-    pairs += np.repeat(first[:-1], [molecule.GetNumBonds() for molecule in molecules])[:, None]
-    bond_labels = _table([_bond_labels(bond) for bond in bonds], len(BOND_LABELS))
-    bond_attributes = _table([_bond_attributes(bond) for bond in bonds], len(BOND_ATTRIBUTES))
-    return graphs_from_arrays(
-        np.diff(first),
-        both_directions(pairs),
-        y,
-        attributes=_table([_atom_attributes(atom) for atom in atoms], len(ATOM_ATTRIBUTES)),
-        labels=_table([_atom_labels(atom) for atom in atoms], len(ATOM_LABELS)),
-        edge_attributes=np.concatenate([bond_attributes, bond_attributes]),
-        edge_labels=np.concatenate([bond_labels, bond_labels]),
-        name=name,
-    )
-
-
-def _table(rows: list[list[int]], columns: int) -> NDArray[np.int64]:
-    # All columns are integers or booleans; salts and single atoms have no bonds at all.
-    return np.array(rows, dtype=np.int64).reshape(-1, columns)
-
-
-def _atom_labels(atom: "Atom") -> list[int]:
-    return [atom.GetAtomicNum(), int(atom.GetHybridization())]
-
-
-def _atom_attributes(atom: "Atom") -> list[int]:
-    return [
-        atom.GetFormalCharge(),
-        atom.GetTotalNumHs(),
-        atom.GetNumRadicalElectrons(),
-        atom.GetIsAromatic(),
-        atom.IsInRing(),
-    ]
-
-
-def _bond_labels(bond: "Bond") -> list[int]:
-    return [int(bond.GetBondType())]
-
-
-def _bond_attributes(bond: "Bond") -> list[int]:
-    return [bond.GetIsConjugated(), bond.IsInRing()]
-
-
-def _molecules(
-    file: Path, smiles: str, target: str | None, bad: Bad, *, targets: bool = True
-) -> "Iterator[tuple[int, Mol | None, str]]":
-    """Yield line, molecule and target of each row; ``None`` for a SMILES that is skipped."""
-    for line, text, value in _rows(file, smiles, target, targets):
-        molecule = molecule_from(text)
-        if molecule is None and bad == "stop":
-            raise DataError(
-                f"invalid SMILES {quoted(text)}; correct it, or skip such lines",
-                source=file,
-                line=line,
-            )
-        yield line, molecule, value
+    yield chunk(rows, skipped)
 
 
 def _rows(
-    file: Path, smiles: str, target: str | None, targets: bool
-) -> Iterator[tuple[int, str, str]]:
-    """Yield line, SMILES and target of each row."""
-    try:
-        with reading(file), file.open(encoding="utf-8-sig", newline="") as content:
-            reader = csv.reader(content, strict=True)
-            header = next(reader, [])
-            column, target_column = _columns(header, smiles, target, file, targets)
-            for row in reader:
-                if not row:
-                    continue
-                if len(row) != len(header):
-                    raise DataError(
-                        f"has {len(row)} cells, but the header has {len(header)}",
-                        source=file,
-                        line=reader.line_num,
-                    )
-                value = "" if target_column is None else row[target_column].strip()
-                if target_column is not None and not value:
-                    raise DataError(
-                        f"lacks a value for {quoted(header[target_column])}",
-                        source=file,
-                        line=reader.line_num,
-                    )
-                yield reader.line_num, row[column].strip(), value
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read as CSV in UTF-8 ({error})", source=file) from error
+    table: Table,
+    column: int,
+    places: Sequence[int],
+    grouping: int | None,
+    bad: Bad,
+    fragments: Fragments,
+) -> Iterator[_Row | SkippedRow]:
+    """Yield every row of a table, as a molecule or skipped."""
+    for line, cells in table:
+        text = cells[column]
+        molecule = molecule_from(text, fragments)
+        targets = tuple(cells[place] for place in places)
+        if molecule is not None:
+            group = "" if grouping is None else cells[grouping]
+            yield _Row(line, molecule, text, targets, group)
+            continue
+        reason = f"invalid SMILES {quoted(text)}: {invalid_reason(text)}"
+        if bad == "stop":
+            fix = "correct it, or skip such lines"
+            raise DataError(f"{reason}; {fix}", source=table.file, line=line)
+        yield SkippedRow(line, text, reason)
 
 
-def _columns(
-    header: Sequence[str], smiles: str, target: str | None, file: Path, targets: bool
-) -> tuple[int, int | None]:
-    names = [name.strip().lower() for name in header]
-    if smiles.lower() not in names:
+def _smiles_column(table: Table, smiles: str) -> int:
+    if smiles.lower() not in (name.lower() for name in table.header):
         raise DataError(
-            f"needs a column {quoted(smiles)} in its header, which has {quoted(', '.join(header))}",
-            source=file,
+            f"needs a column {quoted(smiles)} in its header, which has "
+            f"{quoted(', '.join(table.header))}; name the column with SMILES",
+            source=table.file,
             line=1,
         )
-    column = names.index(smiles.lower())
-    if not targets:
-        return column, None
+    return table.column(smiles)
+
+
+def _target_columns(
+    table: Table, smiles: int, target: str | Sequence[str] | None
+) -> tuple[int, ...]:
     if target is not None:
-        if target.lower() not in names:
-            raise DataError(f"has no column {quoted(target)}", source=file, line=1)
-        return column, names.index(target.lower())
-    others = [place for place in range(len(names)) if place != column]
+        names = [target] if isinstance(target, str) else list(target)
+        places = [table.column(name) for name in names]
+        for name, place in zip(names, places, strict=True):
+            if place == smiles:
+                raise DataError(
+                    f"{quoted(name)} is the column with SMILES and cannot be predicted; "
+                    f"name another column as target",
+                    source=table.file,
+                    line=1,
+                )
+            if places.count(place) > 1:
+                problem = f"{quoted(name)} is named twice as target; once is enough"
+                raise DataError(problem, source=table.file, line=1)
+        return tuple(places)
+    others = [place for place in range(len(table.header)) if place != smiles]
     if len(others) > 1:
+        shown = ", ".join(table.header[place] for place in others)
         raise DataError(
-            f"has several columns to predict: {quoted(', '.join(header[o] for o in others))}; "
-            f"choose one as target",
-            source=file,
+            f"has several columns to predict: {quoted(shown)}; choose one or several as target",
+            source=table.file,
             line=1,
         )
-    return column, others[0] if others else None
+    return tuple(others)
+
+
+def _with_targets(
+    rows: list[_Row], names: Sequence[str], file: Path, bad: Bad, skipped: list[SkippedRow]
+) -> list[_Row]:
+    """Return the rows that have a target; the others are skipped, or are an error."""
+    if not names or not rows:
+        return rows
+    columns = list(zip(*(row.targets for row in rows), strict=True))
+    numeric = [is_numeric(column) for column in columns]
+    for name, column, numbers in zip(names, columns, numeric, strict=True):
+        if all(is_missing(text, numeric=numbers) for text in column):
+            raise DataError(f"column {quoted(name)} has no values; leave it out", source=file)
+    kept = []
+    for row in rows:
+        pairs = zip(row.targets, numeric, strict=True)
+        # An empty cell is missing in any case; words such as NA only where rows may be skipped.
+        words = bad == "skip" or len(names) > 1
+        if not all(is_missing(text, numeric=numbers and words) for text, numbers in pairs):
+            kept.append(row)
+            continue
+        reason = f"lacks a value for {quoted(', '.join(names))}"
+        # Of several targets some are expected to be missing, and for some rows all of them.
+        if bad == "stop" and len(names) == 1:
+            fix = "fill it in, or skip such lines"
+            raise DataError(f"{reason}; {fix}", source=file, line=row.line)
+        skipped.append(SkippedRow(row.line, row.text, reason))
+    return kept
+
+
+def _targets(rows: Sequence[_Row], names: Sequence[str], file: Path, task: Task) -> Targets:
+    columns = {
+        name: [(row.line, row.targets[place]) for row in rows] for place, name in enumerate(names)
+    }
+    return targets_of_columns(columns, file, task)
+
+
+def _numbered(groups: Sequence[str]) -> Tensor:
+    numbers: dict[str, int] = {}
+    return torch.tensor([[numbers.setdefault(one, len(numbers))] for one in groups])
+
+
+def _warn_of_skipped(skipped: Sequence[SkippedRow], file: Path) -> None:
+    if not skipped:
+        return
+    ordered = sorted(skipped, key=lambda row: row.position)[:_REASONS_SHOWN]
+    shown = ", ".join(f"line {row.position} ({row.reason})" for row in ordered)
+    more = ", ..." if len(skipped) > _REASONS_SHOWN else ""
+    warnings.warn(
+        f"{file}: skipped {len(skipped)} rows: {shown}{more}", SkippedRowsWarning, stacklevel=3
+    )
+
+
+def _warn_of_duplicates(rows: Sequence[_Row], file: Path) -> None:
+    same = defaultdict(list)
+    for row in rows:
+        same[canonical_smiles(row.molecule)].append(row)
+    repeated = [found for found in same.values() if len(found) > 1]
+    if not repeated:
+        return
+    lines = " and ".join(str(row.line) for row in repeated[0][:2])
+    differing = sum(len({row.targets for row in found}) > 1 for found in repeated)
+    targets = f", {differing} of them with different targets" if differing else ""
+    warnings.warn(
+        f"{file}: {len(repeated)} molecules occur more than once{targets}, as "
+        f"{quoted(repeated[0][0].text)} in lines {lines}; in different parts of a split they make "
+        f"a test too easy",
+        DuplicateMoleculesWarning,
+        stacklevel=3,
+    )

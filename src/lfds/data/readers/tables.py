@@ -4,15 +4,19 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lfds.config.budget import over_budget
 from lfds.data.errors import DataError, quoted
 
 Cell: TypeAlias = tuple[int, str]
 """The line of a cell, and its text."""
+
+Task: TypeAlias = Literal["auto", "classification", "regression"]
+"""What targets are read as; ``auto`` decides by their values."""
 
 _Table: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
 _Number = TypeVar("_Number", int, float)
@@ -21,10 +25,23 @@ _Source: TypeAlias = str | PathLike[str]
 _INT = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The text, a copy without line breaks, the ends of all cells and the numbers, of two letters each.
+_BYTES_PER_LETTER = 10
 _NEWLINE_TO_COMMA = bytes.maketrans(b"\n", b",")
 _INT64 = np.iinfo(np.int64)
 # Numbers are stored in single precision; larger ones would become infinite.
 _MAX_FLOAT = float(np.finfo(np.float32).max)
+# More classes than this, with fewer graphs of each, are rare; as values to regress they are common.
+_MANY_CLASSES, _FEW_GRAPHS = 10, 10
+
+
+def check_text_size(size: int, source: _Source) -> None:
+    """Raise a DataError if a text of this size cannot be read in the memory that may be used."""
+    missing = over_budget(_BYTES_PER_LETTER * size)
+    if missing is not None:
+        raise DataError(
+            f"has {size / 1e6:,.0f} MB of text, which {missing}; use fewer graphs", source=source
+        )
 
 
 def int_table(text: bytes, *, columns: int | None, source: str) -> NDArray[np.int64]:
@@ -75,11 +92,21 @@ def point_table(lines: Sequence[str], source: _Source) -> NDArray[np.float64]:
     return np.array([_point(cells, source, number) for number, cells in rows])
 
 
-def targets_of_column(cells: Sequence[Cell], source: _Source) -> NDArray[np.generic]:
-    """Return a column of text as targets: integers and names are classes, floats regression.
+def targets_of_column(
+    cells: Sequence[Cell], source: _Source, task: Task = "auto"
+) -> NDArray[np.generic]:
+    """Return a column of text as targets: integers or names for classes, floats for regression.
+
+    By default names are classes, and numbers are where they are whole and there are few of them:
+    at most two different ones, however they are written, or few in relation to the rows.
 
     A column has only numbers or none: a single ``NA`` among numbers is a missing value and must
     not turn every number into a class.
+
+    Args:
+        cells: The column, at least one cell.
+        source: The file, for messages.
+        task: What to read the column as.
     """
     first_line, first = cells[0]
     numeric = _FLOAT.fullmatch(first) is not None
@@ -92,14 +119,36 @@ def targets_of_column(cells: Sequence[Cell], source: _Source) -> NDArray[np.gene
                 source=source,
                 line=line,
             )
+    if not numeric and task == "regression":
+        problem = f"regression needs numbers, not {quoted(first)}"
+        raise DataError(problem, source=source, line=first_line)
     if not numeric:
         return np.array([text for _, text in cells])
-    if all(_INT.fullmatch(text) for _, text in cells):
+    if task == "classification" or (task == "auto" and _are_classes(cells)):
         need = f"a class needs a whole number from {_INT64.min} to {_INT64.max}"
-        fix = "write regression targets with a decimal point"
-        return np.array(_converted(cells, _to_int, need, fix, source), dtype=np.int64)
+        fix = "read numbers as regression targets"
+        return np.array(_converted(cells, _to_class, need, fix, source), dtype=np.int64)
     need = "needs a finite number below 3.4e38, the largest of single precision"
     return np.array(_converted(cells, _to_float, need, "scale the column", source))
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a number."""
+    return _FLOAT.fullmatch(text) is not None
+
+
+def _are_classes(cells: Sequence[Cell]) -> bool:
+    """Whether a column of numbers is one of classes."""
+    different = {text for _, text in cells}
+    if all(_INT.fullmatch(text) for text in different):
+        return not are_many_classes(len(different), len(cells))
+    values = {float(text) for text in different}
+    return len(values) == 2 and all(value.is_integer() for value in values)
+
+
+def are_many_classes(classes: int, graphs: int) -> bool:
+    """Whether there are so many different numbers that they are rather values to regress."""
+    return classes > _MANY_CLASSES and graphs < classes * _FEW_GRAPHS
 
 
 def _converted(
@@ -215,6 +264,15 @@ def _to_int(text: str) -> int:
     if not _INT64.min <= value <= _INT64.max:
         raise ValueError
     return value
+
+
+def _to_class(text: str) -> int:
+    if _INT.fullmatch(text):
+        return _to_int(text)
+    value = _to_float(text)
+    if not value.is_integer() or not _INT64.min <= value < _INT64.max:
+        raise ValueError
+    return int(value)
 
 
 def _to_float(text: str) -> float:

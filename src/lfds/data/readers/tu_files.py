@@ -12,11 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lfds.config.strict_json import strict_json
 from lfds.data.atomic_io import atomic_folder
-from lfds.data.errors import DataError, quoted, reading
+from lfds.data.errors import DataError, check_regular, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.archives import is_archive, read_members
 from lfds.data.readers.arrays import label_values
+from lfds.data.readers.tables import check_text_size
 
 ENDINGS = {
     "A": "_A.txt",
@@ -105,7 +107,7 @@ def read_names(raw: RawFiles) -> Names | None:
         return None
     place = raw.place["names"]
     try:
-        entries = json.loads(raw.content["names"].decode("utf-8"))
+        entries = strict_json(raw.content["names"])
     except (ValueError, RecursionError) as error:
         raise DataError(f"cannot be read as JSON ({error})", source=place) from error
     if not isinstance(entries, dict) or set(entries) != {"classes", "label_values"}:
@@ -143,13 +145,13 @@ def write_tu(graphs: GraphSet, folder: str | PathLike[str]) -> None:
 def _read_folder(folder: Path) -> RawFiles:
     home = tu_home(folder) or folder
     name = _dataset_name([file.name for file in _adjacency_files(home)], folder)
-    content, place = {}, {}
-    for part, ending in ENDINGS.items():
-        file = home / (name + ending)
-        if file.exists():
-            place[part] = str(file)
-            content[part] = file.read_bytes()
-    return RawFiles(str(home), name, content, place)
+    files = {part: home / (name + ending) for part, ending in ENDINGS.items()}
+    files = {part: file for part, file in files.items() if file.exists()}
+    for file in files.values():
+        check_regular(file)
+    check_text_size(sum(file.stat().st_size for file in files.values()), home)
+    content = {part: file.read_bytes() for part, file in files.items()}
+    return RawFiles(str(home), name, content, {part: str(file) for part, file in files.items()})
 
 
 def _from_members(archive: Path, members: Mapping[str, bytes]) -> RawFiles:

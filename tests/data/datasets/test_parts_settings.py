@@ -4,8 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from lfds.data.datasets.catalog import BUILT_IN
-from lfds.data.datasets.parts.counts import CLASSES
-from lfds.data.datasets.parts.settings import Form, PartsSettings, Task
+from lfds.data.datasets.parts import CLASSES, Form, PartsSettings, Task
 
 
 @pytest.mark.parametrize(

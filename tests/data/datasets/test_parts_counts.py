@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lfds.data.datasets.parts.counts import draw_counts
-from lfds.data.datasets.parts.settings import PartsSettings
+from lfds.data.datasets.parts import PartsSettings, draw_counts
 
 TASKS = ("count", "share", "pairs")
 

@@ -1,1 +1,0 @@
-"""Generated datasets of objects made of parts, on which maximum and mean pooling must fail."""

@@ -1,0 +1,19 @@
+"""Ctrl-C while processes are started."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Start processes inside the block that a Ctrl-C does not reach; here it comes afterwards.
+
+    A Ctrl-C reaches every process of a terminal. Their parent decides what to do: a process that
+    is still importing modules would end with a traceback. The mask of signals is inherited.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

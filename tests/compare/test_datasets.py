@@ -11,12 +11,12 @@ from lfds.compare.datasets import (
     prepare_datasets,
 )
 from lfds.config.comparison import make_spec
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.data.encodings import RWSE
 from lfds.data.errors import DataError
-from lfds.data.fingerprint import content_of
 from lfds.data.graphset import GraphSet
 from lfds.data.splits import stratified_folds
+from lfds.data.storage import content_of
 from tests.compare.small import graphs, spec_for
 
 

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import torch
 
 from lfds.compare import fold
 from lfds.compare.fold import RunDirectory, run_fold
+from lfds.data import GraphSet
 from lfds.results.record import Failure, Outcome
 from tests.compare.small import tasks_for
 
@@ -41,7 +44,7 @@ def test_any_other_error_is_a_failure(tmp_path, monkeypatch):
 
 
 def test_a_network_that_cannot_be_allocated_is_a_failure(tmp_path, monkeypatch):
-    monkeypatch.setattr("lfds.train.memory_limit.machine_memory", lambda: float("inf"))
+    monkeypatch.setattr("lfds.config.budget.machine_memory", lambda: float("inf"))
     (task, _) = tasks_for(tmp_path, options={"slots": 10**12}, pools=["loop"])
     end = run_fold(task, RunDirectory(tmp_path / "run"), lambda _: None)
     assert end.reason.startswith("memory ran out for a network of loop with width 64")
@@ -65,3 +68,12 @@ def test_checkpoints_are_written_when_patience_ends(tmp_path):
     run_fold(task, rarely, lambda _: written.append(rarely.checkpoint(task).exists()))
     assert written == [False, False]
     assert rarely.checkpoint(task).exists()  # the last epoch is kept until the record is safe
+
+
+def test_graphs_that_were_changed_on_disk_are_a_failure(tmp_path):
+    task = tasks_for(tmp_path)[0]
+    graphs = GraphSet.load(task.data, mmap=False)
+    replace(graphs, y=1 - graphs.y).save(task.data)
+    end = run_fold(task, RunDirectory(tmp_path / "run"), lambda _: None)
+    assert isinstance(end, Failure)
+    assert "does not hold the graphs that it is named after" in end.reason

@@ -13,9 +13,10 @@ from lfds.compare.given_splits import (
 )
 from lfds.compare.protocol import split_of
 from lfds.config.comparison import make_spec
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.config.migrations import legacy_defaults
 from lfds.config.network import NetworkSettings
+from lfds.config.training import TrainingSettings
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.sources import load_dataset
@@ -79,12 +80,16 @@ def test_records_of_stratified_folds_keep_their_keys(tmp_path):
         # for a maximum, which has none.
         "candidates": [
             {
-                "training": one.training.model_dump(mode="json", exclude={"keep"}),
+                "training": one.training.model_dump(
+                    mode="json", exclude={*legacy_defaults(TrainingSettings)}
+                ),
                 "network": {
                     **one.network.model_dump(
                         mode="json", exclude={*legacy_defaults(NetworkSettings)}
                     ),
                     "readout": "max",
+                    "anchors": "fixed",
+                    "vector_norm": True,
                 },
             }
             for one in task.candidates
@@ -106,7 +111,7 @@ def test_splits_are_saved_once_for_all_processes(tmp_path):
     written = path.stat().st_mtime_ns
     assert splits.save(tmp_path / "splits") == path
     assert path.stat().st_mtime_ns == written
-    assert saved_splits(path) == BACKWARDS
+    assert saved_splits(path, splits.content) == BACKWARDS
 
 
 def test_the_number_of_folds_is_that_of_the_file(tmp_path):
@@ -224,7 +229,7 @@ def test_datasets_with_their_own_folds_need_all_graphs():
 
 def test_folds_that_do_not_use_all_graphs_are_saved_and_read(tmp_path):
     some = GivenSplits((Split((0,), (1,), (5,)), Split((1,), (0,), (6,))))
-    assert saved_splits(some.save(tmp_path)) == some.splits
+    assert saved_splits(some.save(tmp_path), some.content) == some.splits
 
 
 @needs_shared
@@ -257,3 +262,14 @@ def test_graphs_are_in_the_order_of_the_file(name):
         0, torch.arange(len(classes)).repeat_interleave(sizes), loaded.labels[:, 0]
     )
     assert torch.equal(found, sums)
+
+
+def test_splits_that_were_changed_on_disk_are_not_used_and_written_anew(tmp_path):
+    splits = GivenSplits((Split((0,), (1,), (2,)), Split((1,), (0,), (2,))))
+    path = splits.save(tmp_path)
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b"2", b"0"))
+    with pytest.raises(DataError, match="does not hold the splits that it is named after"):
+        saved_splits(path, splits.content)
+    assert splits.save(tmp_path) == path
+    assert path.read_bytes() == before

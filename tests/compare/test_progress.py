@@ -74,3 +74,11 @@ def test_a_resumed_run_starts_with_what_is_stored_and_what_was_damaged():
     assert (
         stored == "2 of 4 folds are already stored, 1 of them failed (run them again with --retry)"
     )
+
+
+def test_stored_folds_of_another_backend_are_named():
+    versions = {"backend": "torch 1.0 cpu AVX"}
+    other = fair_record(0.5).model_copy(update={"versions": versions})
+    _, note = resume_notes(4, [other, failed_record(1)], 0)
+    assert note.startswith("1 of them were computed by torch 1.0 cpu AVX, and this is torch ")
+    assert note.endswith("choose another --out")

@@ -1,4 +1,6 @@
 import json
+import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -7,9 +9,10 @@ from lfds.compare.engines.local import Engine
 from lfds.compare.runner import SPEC
 from lfds.config.comparison import make_spec, read_options
 from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY
-from lfds.results.errors import ResultsError
-from lfds.results.record import Failure
+from lfds.data import GraphSet
+from lfds.results.record import Failure, ResultsError
 from lfds.results.store import RECORDS, read_records
+from lfds.train.checkpoint import CheckpointWarning
 from tests.compare.small import RecordingObserver, spec_for, without_cost
 
 
@@ -134,3 +137,52 @@ def test_an_engine_may_run_networks_that_do_not_fit_here(tmp_path):
     spec = spec_for(tmp_path, options={"width": 10**7})
     result, _ = run(tmp_path, spec, engine=Elsewhere())
     assert [record.failure.reason for record in result.failed] == ["not here"] * 2
+
+
+@pytest.mark.parametrize("damage", ["other graphs", "junk", "a file"])
+def test_prepared_graphs_that_were_changed_are_moved_aside_and_written_anew(tmp_path, damage):
+    spec = spec_for(tmp_path)
+    first, _ = run(tmp_path, spec)
+    (path,) = (tmp_path / "run" / "data").iterdir()
+    graphs = GraphSet.load(path, mmap=False)
+    if damage == "other graphs":
+        replace(graphs, y=1 - graphs.y).save(path)
+    elif damage == "junk":
+        (path / "graphs.safetensors").unlink()  # the first run still has it mapped
+        (path / "graphs.safetensors").write_bytes(b"x" * 100)
+    else:
+        shutil.rmtree(path)
+        path.write_text("")
+    (tmp_path / "run" / RECORDS).unlink()
+    with pytest.warns(UserWarning, match=f"{path.name}: was changed .* written anew"):
+        again, _ = run(tmp_path, spec)
+    assert [*map(without_cost, again.records)] == [*map(without_cost, first.records)]
+    assert GraphSet.load(path).equals(graphs)
+
+
+def test_a_damaged_checkpoint_is_set_aside_and_the_fold_begins_anew(tmp_path):
+    spec = spec_for(tmp_path)
+    first, _ = run(tmp_path, spec)
+    checkpoints = tmp_path / "run" / "checkpoints"
+    for record in first.records:
+        (checkpoints / f"{record.key}-0.safetensors").write_bytes(b"x" * 100)
+    (tmp_path / "run" / RECORDS).unlink()
+    with pytest.warns(CheckpointWarning, match="its training begins anew"):
+        again, _ = run(tmp_path, spec)
+    assert [*map(without_cost, again.records)] == [*map(without_cost, first.records)]
+    assert not list(checkpoints.iterdir())
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path):
+    left = [
+        tmp_path / "run" / name for name in (".spec.json-{}", "data/.x-{}", "checkpoints/.y-{}")
+    ]
+    left = [path.with_name(f"{path.name.format('0' * 16)}.tmp") for path in left]
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("half")
+    run(tmp_path, spec_for(tmp_path))
+    assert not any(path.exists() for path in left)
+    assert all(
+        r.versions["backend"].startswith("torch ") for r in read_records(tmp_path / "run").records
+    )

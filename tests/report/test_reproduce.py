@@ -2,8 +2,7 @@ import json
 from pathlib import Path
 
 from lfds.config.comparison import make_spec as make_compare_spec
-from lfds.report.reproduce import COMMAND, reproduce
-from lfds.report.run_spec import Source, read_sources
+from lfds.report.run_spec import COMMAND, Source, read_sources, reproduce
 from lfds.results.record import Fold, Record
 from tests.report.runs import make_settings, make_spec, record, records, write
 

@@ -4,7 +4,7 @@ import pytest
 
 from lfds.config.migrations import SCHEMA_VERSION
 from lfds.report.run_spec import RequestedRun, read_requested_run, read_sources
-from lfds.results.errors import ResultsError
+from lfds.results.record import ResultsError
 from tests.report.runs import make_settings, make_spec, record, records, write
 
 

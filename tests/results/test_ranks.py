@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lfds.results.errors import IncompleteRunError
 from lfds.results.ranks import critical_difference, rank
+from lfds.results.record import IncompleteRunError
 
 MEANS = {
     "bad": {"A": 0.1, "B": 0.2, "C": 0.3},

@@ -115,3 +115,22 @@ def test_published_records_are_read_and_keep_their_keys(name):
 def test_records_of_version_1_say_so():
     old = read_records(Path(__file__).with_name("version_1.jsonl")).records
     assert [(one.fold.protocol, one.schema_version) for one in old] == [("paper", 1), ("fair", 1)]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"fold": {"folds": 10**9}}, "folds"),
+        ({"fold": {"fold": 7}}, "fold 7 is none of 2 folds"),
+        ({"settings": {"candidates": 5}}, "settings.candidates: needs a list"),
+        ({"settings": {"candidates": [7]}}, "needs settings by name"),
+        ({"settings": {"candidates": [{"network": []}]}}, "needs settings by name"),
+        ({"outcome": {"curve": {"loss": [1.0], "train": [0.5, 0.5]}}}, "loss 1, train 2"),
+    ],
+)
+def test_stored_records_of_other_types_or_sizes_are_refused(change, problem):
+    stored = fair_record(0.5).model_dump(mode="json")
+    for part, values in change.items():
+        stored[part] |= values
+    with pytest.raises(ValueError, match=problem):
+        Record.from_stored(stored)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lfds.results.errors import IncompleteRunError, ResultsError
+from lfds.results.record import IncompleteRunError, ResultsError
 from lfds.results.rules import scores_by
 from tests.results.records import failed_record, fair_record, paper_record
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lfds.results.errors import IncompleteRunError
+from lfds.results.record import IncompleteRunError
 from lfds.results.statistics import compare, holm, summarise
 
 FIRST = np.array([[0.8, 0.7, 0.9, 0.6], [0.7, 0.8, 0.8, 0.7]])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lfds.config.migrations import SCHEMA_VERSION
-from lfds.results.errors import IncompleteRunError, ResultsError
+from lfds.results.record import IncompleteRunError, ResultsError
 from lfds.results.store import PACKED, RECORDS, TORN, RecordStore, one_per_fold, read_records
 from tests.results.records import failed_record, fair_record
 
@@ -161,3 +161,23 @@ def test_results_need_no_torch():
 def test_error_is_one_line_with_its_place():
     assert str(ResultsError("is\nbroken", source="RUN", line=3)) == "RUN, line 3: is broken"
     assert str(IncompleteRunError("half")) == "half"
+
+
+def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("lfds.results.store._HARMLESS_SIZE", 10_000)
+    (tmp_path / "r.jsonl.gz").write_bytes(gzip.compress(b" " * 10_000_000))
+    with pytest.raises(ResultsError, match="as a decompression bomb does; if you trust it"):
+        read_records(tmp_path / "r.jsonl.gz")
+
+
+def test_a_device_is_no_file_of_records():
+    with pytest.raises(ResultsError, match="/dev/zero: is a device"):
+        read_records("/dev/zero")
+
+
+@pytest.mark.parametrize("damage", [b'"key":"k","key":', b'"key":"\\ud800","x":'])
+def test_ambiguous_and_unwritable_records_are_refused(tmp_path, damage):
+    line = fair_record(0.5).model_dump_json().encode().replace(b'"key":', damage, 1)
+    (tmp_path / "r.jsonl").write_bytes(line + b"\n" + line + b"\n")
+    with pytest.raises(ResultsError, match=r"line 1: invalid record \((the key|it holds half)"):
+        read_records(tmp_path / "r.jsonl")

@@ -3,7 +3,6 @@
 import csv
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from safetensors.torch import load_file, save_file
 
 import lfds as library
 from lfds.cli import main
-from tests.stored import plain_data
+from lfds.config.migrations import earlier_defaults
+from lfds.config.network import NetworkSettings
 from tests.stored.machine import machine
 from tests.stored.plain_data import after_more_training, predictions, set_contents
 
@@ -87,21 +87,8 @@ def assert_same_predictions(found, expected):
 @pytest.mark.parametrize("name", MODELS)
 def test_models_predict_the_same(name):
     found = predictions(STORED / "models" / name, DATA / MODELS[name]["file"])
-    assert_same_predictions(found, MODELS[name]["with numba"])
-
-
-@pytest.fixture(scope="module")
-def found_without_numba():
-    pairs = [(STORED / "models" / name, DATA / MODELS[name]["file"]) for name in MODELS]
-    command = [sys.executable, plain_data.__file__, *(part for pair in pairs for part in pair)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return dict(zip(MODELS, json.loads(done.stdout), strict=True))
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_models_predict_the_same_without_numba(found_without_numba, name):
-    assert_same_predictions(found_without_numba[name], MODELS[name]["without numba"])
+    for kernels in ("with numba", "without numba"):  # which there were then
+        assert_same_predictions(found, MODELS[name][kernels])
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -202,6 +189,17 @@ def test_the_same_command_trains_nothing_where_a_run_is_complete(lfds, name, tmp
     assert files_in(run) == files_in(STORED / "runs" / name)
 
 
+def test_a_run_keeps_its_defaults_however_often_it_is_resumed(lfds, tmp_path):
+    run = begun("fair", tmp_path)
+    for _ in range(2):
+        code, _, err = lfds("compare", *COMMANDS["fair"], "--out", run)
+        assert code == 0
+        assert "was begun by an earlier version, whose defaults are kept (anchors=fixed" in err
+    assert files_in(run) == files_in(STORED / "runs" / "fair")
+    code, _, err = lfds("compare", *COMMANDS["fair"], "--out", tmp_path / "new", "--epochs", "1")
+    assert "earlier version" not in err
+
+
 # An earlier version did not write down what could not be chosen yet.
 @pytest.mark.parametrize("name", [name for name in COMPLETED if name != "earlier"])
 def test_the_stored_spec_trains_nothing_either(lfds, name, tmp_path):
@@ -248,7 +246,9 @@ def test_an_interrupted_run_resumes_to_the_same_records(lfds, name, tmp_path):
 
 @pytest.mark.slow
 def test_all_poolings_are_trained_to_the_same_numbers(lfds, tmp_path):
-    code, _, err = lfds("compare", *COMMANDS["all-pools"], "--out", tmp_path / "again")
+    before = earlier_defaults(NetworkSettings, 1)
+    options = [f"{name}={str(value).lower()}" for name, value in before.items()]
+    code, _, err = lfds("compare", *COMMANDS["all-pools"], *options, "--out", tmp_path / "again")
     assert code == 0, err
     assert_same_outcomes(
         outcomes(whole_lines(files_in(tmp_path / "again")["records.jsonl"])),

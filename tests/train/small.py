@@ -1,5 +1,7 @@
 """Small trainings on small graphs."""
 
+from functools import cache
+
 import torch
 
 from lfds.config.training import TrainingSettings
@@ -24,6 +26,12 @@ def trained(**how):
     training = make(**how)
     training.run(lambda _: None)
     return training
+
+
+@cache
+def finished(pool="loop"):
+    """Return a training with the settings of :func:`make`, trained once; do not change it."""
+    return trained(pool=pool)
 
 
 def flat(state):

@@ -6,8 +6,8 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from lfds.config.migrations import SCHEMA_VERSION
-from lfds.train.checkpoint import restore_checkpoint, save_checkpoint
-from tests.train.small import make, trained, weights
+from lfds.train.checkpoint import CheckpointWarning, restore_checkpoint, save_checkpoint
+from tests.train.small import finished, make, weights
 
 
 class StopNowError(Exception):
@@ -41,7 +41,8 @@ def as_version_1(path):
             renamed[f"{prefix}pool.mix.{tail.partition('.input_map.')[2]}"] = value
         else:
             renamed[name] = value
-    del metadata["schema_version"]
+    for later in ("schema_version", "backend", "checksum"):
+        del metadata[later]
     save_file(renamed, path, metadata)
     return renamed
 
@@ -51,7 +52,7 @@ def assert_continues_to_the_same_bits(path, after, **how):
     assert restore_checkpoint(training, path, "key")
     assert training.progress.epochs == after
     training.run(lambda _: None)
-    whole = trained(**how)
+    whole = finished(**how)
     assert torch.equal(weights(training), weights(whole))
     for name in ("loss", "train", "validation", "validation_loss", "best"):
         assert getattr(training.progress, name) == getattr(whole.progress, name)
@@ -85,17 +86,17 @@ def test_a_checkpoint_without_a_version_and_with_todays_names_is_continued(tmp_p
     tensors, metadata = content_of(path)
     assert json.loads(metadata.pop("schema_version")) == SCHEMA_VERSION
     assert set(json.loads(metadata["progress"])) >= {"loss", "train", "watched", "watched_loss"}
-    save_file(tensors, path, metadata)
+    rewritten(path, tensors, metadata)
     assert_continues_to_the_same_bits(path, 1)
 
 
 def test_without_the_moments_of_adam_other_weights_result(tmp_path, monkeypatch):
     interrupted(tmp_path / "half", 1)
-    monkeypatch.setattr("lfds.train.checkpoint._restore_moments", lambda *_: None)
+    monkeypatch.setattr(torch.optim.AdamW, "load_state_dict", lambda *_: None)
     training = make()
     restore_checkpoint(training, tmp_path / "half", "key")
     training.run(lambda _: None)
-    assert not torch.equal(weights(training), weights(trained()))
+    assert not torch.equal(weights(training), weights(finished()))
 
 
 def test_without_the_averaged_weights_other_validation_losses_result(tmp_path, monkeypatch):
@@ -104,34 +105,125 @@ def test_without_the_averaged_weights_other_validation_losses_result(tmp_path, m
     training = make()
     restore_checkpoint(training, tmp_path / "half", "key")
     training.run(lambda _: None)
-    assert training.progress.validation_loss != trained().progress.validation_loss
+    assert training.progress.validation_loss != finished().progress.validation_loss
+
+
+def rewritten(path, tensors, metadata):
+    """Write a checkpoint without a checksum, as before there was one."""
+    save_file(tensors, path, {k: v for k, v in metadata.items() if k != "checksum"})
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory):
+    """Return the content of a checkpoint after one epoch."""
+    path = tmp_path_factory.mktemp("trained") / "half"
+    interrupted(path, 1)
+    return path.read_bytes()
+
+
+ANCHORS = "model/pool.pools.0.anchors.free"
+
+
+def content(change):
+    """Return a damage: another content of the file."""
+    return lambda path: path.write_bytes(change(path.read_bytes()))
+
+
+def tensor(name, change):
+    """Return a damage: another tensor, or none."""
+
+    def damage(path):
+        tensors, metadata = content_of(path)
+        tensors[name] = change(tensors.get(name))
+        rewritten(path, {k: v for k, v in tensors.items() if v is not None}, metadata)
+
+    return damage
+
+
+def noted(**change):
+    """Return a damage: other metadata."""
+
+    def damage(path):
+        tensors, metadata = content_of(path)
+        rewritten(path, tensors, metadata | change)
+
+    return damage
+
+
+def progress(**change):
+    """Return a damage: another progress."""
+
+    def damage(path):
+        stored = json.loads(content_of(path)[1]["progress"])
+        noted(progress=json.dumps(stored | change))(path)
+
+    return damage
+
+
+def without_best(path):
+    tensors, metadata = content_of(path)
+    rewritten(path, {k: v for k, v in tensors.items() if not k.startswith("best/")}, metadata)
+
+
+def flip(written):
+    """Return the content with another bit in the middle of the tensors."""
+    at = len(written) // 2
+    return written[:at] + bytes([written[at] ^ 1]) + written[at + 1 :]
+
+
+LONG = {name: [0.5] * 9 for name in ("loss", "train", "watched", "watched_loss")}
 
 
 @pytest.mark.parametrize(
-    "damage", ["missing", "cut", "junk", "empty", "other key", "later version", "other network"]
+    ("damage", "reason"),
+    [
+        (content(lambda written: written[:-50]), ""),
+        (content(lambda _: b"x" * 100), ""),
+        (content(lambda _: b""), ""),
+        (content(flip), "its checksum differs"),
+        (noted(key="other"), "it is of another training"),
+        (noted(schema_version=str(SCHEMA_VERSION + 1)), "schema_version is"),
+        (noted(backend="torch 1.0 cuda X"), "it is of torch 1.0 cuda X, and this is torch .* cpu"),
+        (noted(progress="{"), ""),
+        (tensor(ANCHORS, lambda _: None), "anchors.free"),
+        (tensor(ANCHORS, lambda _: torch.ones(3, 3)), r"float32 \[3, 3\]"),
+        (tensor(ANCHORS, lambda value: value / 0), "is not finite"),
+        (tensor("adam/0/exp_avg", lambda _: torch.ones(3, 3)), r"adam/0/exp_avg is \[3, 3\]"),
+        (tensor("adam/999/exp_avg", lambda _: torch.ones(3, 3)), "index"),
+        (tensor("adam/0/exp_avg", lambda value: value / 0), "adam/0/exp_avg is not finite"),
+        (tensor("adam/0/step", lambda _: None), "adam/0 has exp_avg, exp_avg_sq"),
+        (without_best, "it has no weights"),
+        (progress(loss=[1.0, 1.0]), "its curves differ in length"),
+        (progress(**LONG), "it has more epochs"),
+    ],
 )
-def test_an_invalid_checkpoint_is_ignored(tmp_path, damage):
+def test_an_invalid_checkpoint_is_set_aside_in_words(half, tmp_path, damage, reason):
     path = tmp_path / "half"
-    interrupted(path, 1)
-    content = path.read_bytes()
-    tensors, metadata = content_of(path)
-    if damage == "missing":
-        path.unlink()
-    elif damage == "later version":
-        save_file(tensors, path, metadata | {"schema_version": str(SCHEMA_VERSION + 1)})
-    elif damage == "other network":
-        del tensors["model/pool.pools.0.anchors.matrix"]
-        save_file(tensors, path, metadata)
-    elif damage != "other key":
-        path.write_bytes({"cut": content[:-50], "junk": b"x" * 100, "empty": b""}[damage])
+    path.write_bytes(half)
+    damage(path)
     training = make()
     before = weights(training).clone()
-    assert not restore_checkpoint(training, path, "other" if damage == "other key" else "key")
+    with pytest.warns(CheckpointWarning, match=f"half: the checkpoint is not used .*{reason}"):
+        assert not restore_checkpoint(training, path, "key")
     assert torch.equal(weights(training), before)
     assert training.progress.epochs == 0
+    assert [left.name for left in tmp_path.iterdir()] == ["half.unused"]
+
+
+def test_a_missing_checkpoint_is_nothing_to_speak_of(tmp_path):
+    assert not restore_checkpoint(make(), tmp_path / "half", "key")
+
+
+def test_a_checkpoint_without_backend_and_checksum_is_continued(tmp_path):
+    path = tmp_path / "half"
+    interrupted(path, 1)
+    tensors, metadata = content_of(path)
+    del metadata["backend"]
+    rewritten(path, tensors, metadata)
+    assert_continues_to_the_same_bits(path, 1)
 
 
 def test_a_checkpoint_that_cannot_be_written_is_skipped(tmp_path):
     (tmp_path / "file").write_text("")
-    save_checkpoint(trained(), tmp_path / "file" / "half", "key")
+    save_checkpoint(finished(), tmp_path / "file" / "half", "key")
     assert (tmp_path / "file").read_text() == ""

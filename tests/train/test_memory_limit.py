@@ -4,14 +4,13 @@ from math import inf
 import pytest
 import torch
 
-from lfds.config.errors import SpecError
+from lfds.config import budget
+from lfds.config.messages import SpecError
 from lfds.nn import POOLINGS, GraphNetwork, NetworkSettings
-from lfds.train import memory_limit
 from lfds.train.memory_limit import (
     BYTES_PER_PARAMETER,
     build_network,
     check_memory,
-    machine_memory,
     memory_errors_explained,
     min_parameters,
 )
@@ -102,8 +101,10 @@ def test_a_size_that_does_not_fit_is_named(pool, name, size):
     with pytest.raises(SpecError) as caught:
         check_memory(settings(pool, **{name: size}), available=8 * GIGA)
     message = str(caught.value)
-    assert message.startswith(f"{name}: {size} makes a network that takes at least ")
-    assert message.endswith(" GB to train, and this machine has 8 GB; choose a smaller one")
+    assert message.startswith(f"{name}: {size} makes a network that, to be trained, takes at ")
+    assert message.endswith(
+        " GB of memory, and 8 GB may be used (LFDS_MAX_MEMORY sets how much); choose a smaller one"
+    )
     assert "\n" not in message
 
 
@@ -113,16 +114,22 @@ def test_of_two_sizes_the_one_that_takes_more_is_named():
 
 
 def test_a_network_is_built_if_it_fits(monkeypatch):
-    needed = BYTES_PER_PARAMETER * min_parameters(settings())
-    monkeypatch.setattr(memory_limit, "machine_memory", lambda: float(needed))
+    needed = BYTES_PER_PARAMETER * min_parameters(settings()) + 8 * 16**2  # modes of 16 slots
+    monkeypatch.setattr(budget, "machine_memory", lambda: float(needed))
     assert isinstance(build_network(3, 2, settings()), GraphNetwork)
-    monkeypatch.setattr(memory_limit, "machine_memory", lambda: float(needed - 1))
+    monkeypatch.setattr(budget, "machine_memory", lambda: float(needed - 1))
     with pytest.raises(SpecError, match="choose a smaller one"):
         build_network(3, 2, settings())
 
 
+def test_many_smooth_slots_are_refused_before_their_modes_are_computed():
+    with pytest.raises(SpecError, match=r"^slots: 1000000 makes a network that, to be trained"):
+        check_memory(settings(slots=10**6), available=24e9)
+    check_memory(settings(slots=10**6, anchors="fixed"), available=24e9)
+
+
 def test_out_of_memory_errors_of_torch_name_the_sizes(monkeypatch):
-    monkeypatch.setattr(memory_limit, "machine_memory", lambda: inf)
+    monkeypatch.setattr(budget, "machine_memory", lambda: inf)
     with pytest.raises(SpecError) as caught:
         build_network(3, 2, settings(slots=10**12))
     assert str(caught.value) == (
@@ -147,8 +154,8 @@ def test_other_errors_are_unchanged():
 def test_the_memory_is_that_of_the_machine_or_infinite(monkeypatch):
     values = {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}
     monkeypatch.setattr(os, "sysconf", values.__getitem__)
-    assert machine_memory() == 4_096_000
+    assert budget.machine_memory() == 4_096_000
     values["SC_PHYS_PAGES"] = -1
-    assert machine_memory() == inf
+    assert budget.machine_memory() == inf
     monkeypatch.delattr(os, "sysconf")
-    assert machine_memory() == inf
+    assert budget.machine_memory() == inf

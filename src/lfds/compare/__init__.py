@@ -2,6 +2,6 @@
 
 from lfds.compare.runner import compare
 from lfds.config.comparison import CompareSpec
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 
 __all__ = ["CompareSpec", "SpecError", "compare"]

@@ -1,5 +1,8 @@
 """Datasets of a comparison: loaded, checked, and saved for all processes to open."""
 
+import os
+import shutil
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
@@ -9,16 +12,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lfds.compare.given_splits import GivenSplits, has_own_folds
+from lfds.compare.given_splits import GivenSplits, has_files, has_own_folds
 from lfds.config.comparison import CompareSpec
 from lfds.config.encoding import EncodingSettings
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.data.encodings.compute import structural_features
 from lfds.data.encodings.encoder import automatic_encoding
-from lfds.data.fingerprint import content_of
+from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.sources import open_source
+from lfds.data.splits import stratified_sample
+from lfds.data.storage import content_of
 from lfds.seeds import seed_for
+from lfds.train.checkpoint import UNUSED
 
 _NONE_GIVEN: Mapping[str, GivenSplits] = {}
 
@@ -51,15 +57,25 @@ def load_datasets(spec: CompareSpec, root: Path) -> list[GraphSet]:
         spec: The comparison.
         root: The folder of datasets that are given by name.
     """
-    datasets = [_subsample(open_source(source, root), spec.graphs) for source in spec.data]
+    datasets = [_subsample(_open(source, root, spec), spec.graphs) for source in spec.data]
     names = [graphs.name for graphs in datasets]
     if len(set(names)) < len(names):
         raise SpecError(f"data: each dataset needs a name of its own, not {', '.join(names)}")
     for source, graphs in zip(spec.data, datasets, strict=True):
         check_classes(graphs)
-        if not spec.splits and not has_own_folds(source):
+        if spec.groups is None and not has_own_folds(source) and not has_files(spec):
             check_folds(graphs, spec)
     return datasets
+
+
+def _open(source: str, root: Path, spec: CompareSpec) -> GraphSet:
+    try:
+        return open_source(source, root, group=spec.groups)
+    except DataError as error:
+        if error.source != "group":
+            raise
+        option = "splits" if spec.splits else "group_column"
+        raise SpecError(f"{option}: {error.problem}; leave it out") from error
 
 
 def prepare_datasets(
@@ -86,8 +102,7 @@ def prepare_datasets(
         structural_features(graphs, encoding.structure, workers=workers, cache=cache)
         content = content_of(graphs)
         path = folder / "data" / content
-        if not path.exists():
-            graphs.save(path)
+        _save_unless_there(graphs, path, content)
         splits = given.get(graphs.name)
         prepared.append(
             PreparedDataset(
@@ -102,6 +117,33 @@ def prepare_datasets(
     return prepared
 
 
+def _save_unless_there(graphs: GraphSet, path: Path, content: str) -> None:
+    """Save graphs; what is there already but does not hold these graphs is moved aside."""
+    if os.path.lexists(path):
+        try:
+            if content_of(GraphSet.load(path)) == content:
+                return
+        except DataError:
+            pass
+        aside = path.with_name(f"{path.name}{UNUSED}")
+        if aside.is_dir() and not aside.is_symlink():
+            shutil.rmtree(aside, ignore_errors=True)
+        try:
+            os.replace(path, aside)
+        except OSError as error:
+            raise SpecError(
+                f"{path}: does not hold the graphs that it is named after, and cannot be moved "
+                f"({error.strerror}); remove it"
+            ) from error
+        warnings.warn(
+            f"{path}: was changed and does not hold the graphs of {graphs.name}; it was moved to "
+            f"{aside.name} and is written anew",
+            UserWarning,
+            stacklevel=2,
+        )
+    graphs.save(path)
+
+
 def encoding_for(graphs: GraphSet, spec: CompareSpec) -> EncodingSettings:
     """Return which features the nodes of a dataset get."""
     if isinstance(spec.encoding, EncodingSettings):
@@ -113,6 +155,8 @@ def check_classes(graphs: GraphSet) -> None:
     """Raise a SpecError unless a dataset has at least two classes."""
     if not graphs.has_targets:
         raise SpecError(f"{graphs.name}: the graphs have no labels; a comparison needs classes")
+    if graphs.classes and graphs.y.ndim == 2:
+        raise SpecError(f"{graphs.name}: has several targets; a comparison needs one")
     if not graphs.classes:
         raise SpecError(f"{graphs.name}: the targets are no classes; a comparison needs classes")
     counts = _class_counts(graphs)
@@ -155,9 +199,5 @@ def _subsample(graphs: GraphSet, count: int | None) -> GraphSet:
     if count is None or count >= len(graphs):
         return graphs
     check_classes(graphs)
-    rng = np.random.default_rng(seed_for(0, graphs.name, "chosen"))
-    shuffled = rng.permutation(len(graphs))
-    by_class = shuffled[np.argsort(graphs.y.numpy()[shuffled], kind="stable")]
-    # Evenly spaced among graphs sorted by class: in proportion to the classes.
-    positions = (np.arange(count) + 0.5) * (len(graphs) / count)
-    return graphs[np.sort(by_class[positions.astype(int)])]
+    seed = seed_for(0, graphs.name, "chosen")
+    return graphs[np.sort(stratified_sample(graphs.y.numpy(), count, seed))]

@@ -6,12 +6,13 @@ from math import isfinite
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from lfds.compare.runner import Result
-from lfds.results.errors import IncompleteRunError
+from lfds.config.messages import as_message, printable
 from lfds.results.ranks import Ranking, rank
-from lfds.results.record import rule_in_words
+from lfds.results.record import IncompleteRunError, rule_in_words
 from lfds.results.rules import Scores, scores_by
 from lfds.results.statistics import Comparison, compare
 from lfds.results.table import Table
@@ -36,8 +37,9 @@ def print_result(result: Result) -> None:
         assert record.failure is not None
         which = record.fold
         console.print(
-            f"failed: {which.pool} on {which.dataset}, seed {which.seed}, fold {which.fold}: "
-            f"{record.failure.reason}",
+            f"failed: {which.pool} on {printable(which.dataset)}, "
+            f"seed {which.seed}, fold {which.fold}: "
+            f"{as_message(record.failure.reason)}",
             markup=False,
         )
 
@@ -90,7 +92,7 @@ def _grid(table: Table) -> Grid:
     grid = Grid(box=None, pad_edge=False)
     grid.add_column("", no_wrap=True)
     for dataset in table.datasets:
-        grid.add_column(dataset, no_wrap=True, justify="right")
+        grid.add_column(escape(printable(dataset)), no_wrap=True, justify="right")
     for pool in table.pools:
         grid.add_row(pool, *(str(table.cells[pool, dataset]) for dataset in table.datasets))
     return grid

@@ -14,11 +14,13 @@ from threadpoolctl import threadpool_limits
 
 from lfds.compare.protocol import RUNS, FoldContext, split_of
 from lfds.compare.task import FoldTask
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
+from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
+from lfds.data.storage import content_of
 from lfds.results.record import Failure, Outcome
-from lfds.train.checkpoint import save_checkpoint
-from lfds.train.errors import DivergedError
+from lfds.train import DivergedError
+from lfds.train.checkpoint import UNUSED, save_checkpoint
 from lfds.train.loop import Training
 
 
@@ -41,7 +43,9 @@ class RunDirectory:
     def remove_checkpoints(self, task: FoldTask) -> None:
         """Remove all checkpoints of a task."""
         for candidate in range(len(task.candidates)):
-            self.checkpoint(task, candidate).unlink(missing_ok=True)
+            checkpoint = self.checkpoint(task, candidate)
+            checkpoint.unlink(missing_ok=True)
+            checkpoint.with_name(f"{checkpoint.name}{UNUSED}").unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def run_fold(
         with threadpool_limits(1):
             # Sums depend on how they are split over threads: one thread, the same bits everywhere.
             torch.set_num_threads(1)
-            graphs = _graphs(task.data)
+            graphs = _graphs(task.data, task.content)
             context = FoldContext(
                 directory.folder / "encodings",
                 partial(directory.checkpoint, task),
@@ -76,7 +80,7 @@ def run_fold(
             peak = measure_peak_memory()
             outcome = RUNS[task.fold.protocol](task, graphs, split_of(task, graphs), context)
             return outcome.model_copy(update={"peak_memory": peak()})
-    except (DivergedError, SpecError) as error:
+    except (DataError, DivergedError, SpecError) as error:
         return Failure(reason=str(error), traceback=traceback.format_exc())
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -102,8 +106,15 @@ def _after_epoch(
 
 
 @lru_cache(maxsize=1)
-def _graphs(path: Path) -> GraphSet:
-    return GraphSet.load(path)
+def _graphs(path: Path, content: str) -> GraphSet:
+    graphs = GraphSet.load(path)
+    if content_of(graphs) != content:
+        raise DataError(
+            "does not hold the graphs that it is named after; run the same command again, which "
+            "writes them anew",
+            source=path,
+        )
+    return graphs
 
 
 def measure_peak_memory(process: Path = Path("/proc/self")) -> Callable[[], int | None]:

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from lfds.config.comparison import CompareSpec
-from lfds.config.errors import SpecError
-from lfds.config.messages import choose_from
+from lfds.config.messages import SpecError, choose_from
 from lfds.config.training import Protocol
 from lfds.data.datasets.catalog import BUILT_IN
+from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.data.splits import Split, read_splits, save_splits
+from lfds.data.splits import Split, grouped_folds, read_splits, save_splits
 
 SAME_GRAPHS: Mapping[str, str] = {"PROTEINS": "PROTEINS_full", "PROTEINS_full": "PROTEINS"}
 """Datasets with the same graphs in the same order, but different attributes."""
@@ -37,8 +37,9 @@ class GivenSplits:
     def save(self, folder: Path) -> Path:
         """Write them for all processes to read, and return the file."""
         path = folder / f"{self.content}.json"
-        if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
+        try:
+            saved_splits(path, self.content)
+        except DataError:  # missing or changed
             save_splits(self.splits, path)
         return path
 
@@ -50,7 +51,9 @@ def find_splits(spec: CompareSpec, datasets: Sequence[GraphSet]) -> dict[str, Gi
         spec: Names folders, which hold ``NAME_splits.json``, or files, as ``NAME=FILE``.
         datasets: All datasets of the spec; where any splits are given, each needs its own.
     """
-    if not spec.splits:
+    if spec.groups is not None:
+        return {graphs.name: _grouped(graphs, spec) for graphs in datasets}
+    if not has_files(spec):
         return {
             graphs.name: _own_folds(source, graphs, spec)
             for source, graphs in zip(spec.data, datasets, strict=True)
@@ -65,6 +68,25 @@ def find_splits(spec: CompareSpec, datasets: Sequence[GraphSet]) -> dict[str, Gi
         graphs.name: _read(graphs, _file_for(graphs.name, files, folders), spec.protocol)
         for graphs in datasets
     }
+
+
+def has_files(spec: CompareSpec) -> bool:
+    """Whether the splits of a spec are in files."""
+    return bool(spec.splits) and spec.splits not in (("random",), ("scaffold",))
+
+
+def _grouped(graphs: GraphSet, spec: CompareSpec) -> GivenSplits:
+    try:
+        folds = grouped_folds(
+            graphs.groups[:, 0].numpy(),
+            folds=spec.folds,
+            seed=spec.seed,
+            validation=spec.validation,
+        )
+    except DataError as error:
+        raise SpecError(f"folds: {graphs.name} {error.problem}") from error
+    # The same folds for all seeds, as with splits from files.
+    return GivenSplits(folds)
 
 
 def with_given_folds(spec: CompareSpec, given: Mapping[str, GivenSplits]) -> CompareSpec:
@@ -87,9 +109,16 @@ def has_own_folds(source: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def saved_splits(path: Path) -> tuple[Split, ...]:
-    """Return what :meth:`GivenSplits.save` wrote."""
-    return read_splits(path, check=False)
+def saved_splits(path: Path, content: str) -> tuple[Split, ...]:
+    """Return what :meth:`GivenSplits.save` wrote, of the splits with this hash."""
+    splits = read_splits(path, check=False)
+    if GivenSplits(splits).content != content:
+        raise DataError(
+            "does not hold the splits that it is named after; run the same command again, which "
+            "writes them anew",
+            source=path,
+        )
+    return splits
 
 
 def _own_folds(source: str, graphs: GraphSet, spec: CompareSpec) -> GivenSplits:

@@ -11,7 +11,8 @@ from rich.progress import TimeRemainingColumn as Remaining
 
 from lfds.compare.fold import Step
 from lfds.compare.runner import Observer
-from lfds.compare.task import FoldTask
+from lfds.compare.task import FoldTask, versions
+from lfds.config.messages import as_message, printable
 from lfds.results.record import Record
 
 
@@ -95,19 +96,28 @@ def resume_notes(folds: int, stored: Sequence[Record], torn: int) -> list[str]:
         failed = sum(record.failure is not None for record in stored)
         more = f", {failed} of them failed (run them again with --retry)" if failed else ""
         lines.append(f"{len(stored)} of {folds} folds are already stored{more}")
+    here = versions()["backend"]
+    others = [r.versions["backend"] for r in stored if r.versions.get("backend", here) != here]
+    if others:
+        named = ", ".join(sorted(set(others)))
+        lines.append(
+            f"{len(others)} of them were computed by {named}, and this is {here}: their numbers "
+            f"are kept, but would be others here; for one backend throughout choose another --out"
+        )
     return lines
 
 
 def name_of(task: FoldTask) -> str:
     """Return the name of a fold on the screen."""
     which = task.fold
-    return f"{which.dataset} {which.pool} seed {which.seed} fold {which.fold + 1}/{which.folds}"
+    dataset = printable(which.dataset)
+    return f"{dataset} {which.pool} seed {which.seed} fold {which.fold + 1}/{which.folds}"
 
 
 def result_of(record: Record) -> str:
     """Return the result of a fold, each number with the name of its rule."""
     if record.outcome is None:
-        return f"failed: {record.failure.reason if record.failure else ''}"
+        return f"failed: {as_message(record.failure.reason) if record.failure else ''}"
     if record.outcome.accuracy is not None:
         epoch = (record.outcome.epoch or 0) + 1
         return f"fair {100 * record.outcome.accuracy:.1f} % (epoch {epoch})"

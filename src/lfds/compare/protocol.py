@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import torch
-
 from lfds.compare.given_splits import saved_splits
 from lfds.compare.task import FoldTask
 from lfds.config.training import Protocol
@@ -19,9 +17,11 @@ from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
 from lfds.data.splits import Split, stratified_folds
 from lfds.nn import GraphNetwork
+from lfds.nn.randomness import initialize_from
 from lfds.results.record import Curve, Outcome
 from lfds.seeds import seed_for
 from lfds.train.checkpoint import restore_checkpoint, save_checkpoint
+from lfds.train.device import on_device
 from lfds.train.epoch import evaluate
 from lfds.train.loop import Training
 from lfds.train.memory_limit import build_network
@@ -89,8 +89,12 @@ def select(task: FoldTask, train: GraphSet, validation: GraphSet, context: FoldC
 def assess(selected: Selected, test: GraphSet, context: FoldContext) -> Outcome:
     """Test a selected model; the only function of ``fair`` that is given test graphs."""
     encoded = selected.encoder.transform(test, cache=context.encodings)
-    accuracy, _ = evaluate(selected.model, encoded, selected.training.settings.batch_size)
-    progress = selected.training.progress
+    training, settings = selected.training, selected.training.settings
+    graphs = on_device(encoded, training.device)
+    accuracy, _ = evaluate(
+        selected.model, graphs, settings.batch_size, precision=settings.precision
+    )
+    progress = training.progress
     return Outcome(
         curve=Curve(
             loss=tuple(progress.loss),
@@ -135,8 +139,8 @@ RUNS: Mapping[Protocol, Callable[[FoldTask, GraphSet, Split, FoldContext], Outco
 def split_of(task: FoldTask, graphs: GraphSet) -> Split:
     """Return the parts of the task's fold: the same for every pooling and both protocols."""
     which = task.fold
-    if task.splits_file is not None:
-        return saved_splits(task.splits_file)[which.fold]
+    if task.splits_file is not None and task.splits is not None:
+        return saved_splits(task.splits_file, task.splits)[which.fold]
     folds = stratified_folds(
         graphs.y.numpy(), folds=which.folds, seed=which.seed, validation=task.validation
     )
@@ -154,10 +158,8 @@ def _train(
     """Train a candidate, from its checkpoint if there is one."""
     which, candidate = task.fold, task.candidates[number]
     scope = (which.dataset, which.pool, "folds", which.folds, "fold", which.fold)
-    # Layers draw their initial weights from torch's global generator: it is seeded here and, for
-    # dropout, at the beginning of every epoch.
-    torch.manual_seed(seed_for(which.seed, *scope, "weights"))
-    model = build_network(encoder.width, train.num_classes, candidate.network)
+    with initialize_from(seed_for(which.seed, *scope, "weights")):
+        model = build_network(encoder.width, train.num_classes, candidate.network)
     training = Training(
         model,
         encoder.transform(train, cache=context.encodings),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from typing import Protocol as Interface
 
 from lfds.compare.datasets import PreparedDataset, load_datasets, prepare_datasets
@@ -11,15 +12,26 @@ from lfds.compare.engines.local import Engine, engine_for
 from lfds.compare.fold import RunDirectory, Step
 from lfds.compare.given_splits import find_splits, with_given_folds
 from lfds.compare.task import Candidate, FoldTask
-from lfds.config.comparison import CompareSpec
+from lfds.config.budget import over_budget
+from lfds.config.comparison import CompareSpec, defaults_version
+from lfds.config.messages import SpecError
+from lfds.config.migrations import DEFAULTS_KEY, SCHEMA_VERSION
 from lfds.data.atomic_io import atomic_write
+from lfds.data.temporary import remove_all_abandoned
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
 from lfds.results.store import RecordStore
 from lfds.results.table import Table, table_of
+from lfds.train.device import resolve_device
 from lfds.train.memory_limit import check_memory
+
+_BYTES_PER_FOLD = 2000
 
 SPEC = "spec.json"
 """The file of the last spec that was run in a folder of results."""
+
+
+WRITTEN = ("data", "splits", "checkpoints")
+"""The folders below it that processes write to; killed ones may leave something there."""
 
 
 class Observer(Interface):
@@ -79,15 +91,22 @@ def compare(
         engine: Runs the folds; by default in ``workers`` processes.
     """
     # Before anything is written: what cannot be run leaves no trace.
-    if engine is None:  # another engine may run the folds on larger machines
+    if engine is None:  # another engine may run the folds on other machines
         check_networks(spec)
+        # Records name the device that was used.
+        spec = spec.model_copy(update={"device": str(resolve_device(spec.device))})
+    elif spec.device == "auto":
+        raise SpecError('device: "auto" means this machine, not those of a cluster; name a device')
     datasets = load_datasets(spec, root)
     given = find_splits(spec, datasets)
     spec = with_given_folds(spec, given)
+    _check_count(spec, len(datasets))
     with RecordStore.open(out) as store:
+        for folder in (out, *(out / name for name in WRITTEN)):
+            remove_all_abandoned(folder)
         prepared = prepare_datasets(spec, datasets, out, given=given, workers=workers)
         # There may be records of other settings as well: this says which belong to the last run.
-        atomic_write(out / SPEC, json.dumps(spec.as_stored(), indent=2).encode() + b"\n")
+        atomic_write(out / SPEC, json.dumps(_stored(spec, out), indent=2).encode() + b"\n")
         tasks = tasks_of(spec, prepared)
         directory = RunDirectory(out, patience)
         stored = {task.key: record for task in tasks if (record := store.find(task.key))}
@@ -110,6 +129,21 @@ def compare(
             (engine or engine_for(workers)).run(open_tasks, directory, observer.step, end)
     records = tuple(stored[task.key] for task in tasks)
     return Result(spec, records, _tables(spec, prepared, records))
+
+
+def _stored(spec: CompareSpec, out: Path) -> dict[str, Any]:
+    """The content of ``spec.json``; a run that an earlier version began keeps its defaults."""
+    version = defaults_version(out / SPEC)
+    kept = {} if version == SCHEMA_VERSION else {DEFAULTS_KEY: version}
+    return {**spec.as_stored(), **kept}
+
+
+def _check_count(spec: CompareSpec, datasets: int) -> None:
+    """Raise a SpecError if a comparison has more folds than can be listed."""
+    folds = datasets * spec.seeds * len(spec.pools) * spec.folds
+    missing = over_budget(_BYTES_PER_FOLD * folds)
+    if missing is not None:
+        raise SpecError(f"seeds: {spec.seeds} make {folds:,} folds, whose list {missing}")
 
 
 def check_networks(spec: CompareSpec) -> None:

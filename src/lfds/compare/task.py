@@ -14,6 +14,7 @@ from lfds.config.migrations import without_legacy_defaults
 from lfds.config.network import NetworkSettings
 from lfds.config.training import TrainingSettings
 from lfds.results.record import Failure, Fold, Outcome, Record, key_of
+from lfds.train.backend import backend_of
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy")
 
@@ -98,7 +99,8 @@ class FoldTask(BaseModel):
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of everything that affects the numbers, by name."""
+    """Return the versions of everything that affects the numbers, and what computes, by name."""
     found = {"lfds": __version__, "python": platform.python_version()}
     found |= {package: version(package) for package in _PACKAGES}
-    return found | {"machine": f"{platform.system()} {platform.machine()}"}
+    machine = f"{platform.system()} {platform.machine()}"
+    return found | {"machine": machine, "backend": backend_of()}

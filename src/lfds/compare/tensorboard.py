@@ -10,7 +10,7 @@ from urllib.parse import quote
 from lfds.compare.fold import Step
 from lfds.compare.runner import Observer
 from lfds.compare.task import FoldTask
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.results.record import Record
 
 

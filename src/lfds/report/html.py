@@ -15,7 +15,7 @@ from lfds.report.formatting import cell_text, folds_text, p_text, places_of, poi
 from lfds.report.load import Report
 from lfds.report.paper import in_paper, published, remarks
 from lfds.report.ranking import ALPHA, Leaderboard, Pair
-from lfds.report.reproduce import COMMAND, reproduce
+from lfds.report.run_spec import COMMAND, reproduce
 from lfds.report.series import Series, differing
 from lfds.results.record import Rule
 

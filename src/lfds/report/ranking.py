@@ -7,9 +7,8 @@ from math import isclose
 from typing import Literal
 
 from lfds.report.series import Series
-from lfds.results.errors import IncompleteRunError
 from lfds.results.ranks import Ranking, rank
-from lfds.results.record import PROTOCOLS, Rule, rule_in_words
+from lfds.results.record import PROTOCOLS, IncompleteRunError, Rule, rule_in_words
 from lfds.results.rules import Scores, scores_by
 from lfds.results.statistics import Comparison, Summary, compare, holm, summarise
 

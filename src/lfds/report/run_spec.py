@@ -1,18 +1,26 @@
-"""Stored runs: what each was requested to do (``spec.json``) and what it recorded."""
+"""Stored runs: what each was requested to do (``spec.json``), recorded, and how to repeat it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    ValidationError,
+)
 
 from lfds.config.migrations import migrate_spec
 from lfds.config.network import NetworkSettings, idle_settings, recorded_network
+from lfds.config.strict_json import strict_json
 from lfds.config.training import Protocol, TrainingSettings
 from lfds.report.series import LEGACY_TRAINING
-from lfds.results.errors import ResultsError, first_problem
-from lfds.results.record import Record
+from lfds.results.record import MAX_FOLDS, Record, ResultsError, first_problem
 from lfds.results.store import RECORDS, one_per_fold, read_records
 
 SPEC = "spec.json"
@@ -36,14 +44,18 @@ class RequestedRun(BaseModel):
     data: tuple[str, ...]
     pools: tuple[str, ...]
     protocol: Protocol
-    folds: PositiveInt
-    seeds: PositiveInt = 1
+    folds: Annotated[PositiveInt, Field(le=MAX_FOLDS)]
+    seeds: Annotated[PositiveInt, Field(le=MAX_FOLDS)] = 1
     seed: NonNegativeInt = 0
+    options: dict[str, Any] | None = None
+    grid: dict[str, Any] | None = None
 
     @property
     def stored(self) -> dict[str, Any]:
         """The full spec, as stored."""
-        return self.model_dump(mode="json")
+        given = self.model_fields_set
+        spec = self.model_dump(mode="json")
+        return {name: value for name, value in spec.items() if value is not None or name in given}
 
     @property
     def all_seeds(self) -> frozenset[int]:
@@ -106,14 +118,15 @@ def read_requested_run(folder: Path) -> RequestedRun | None:
     """Return what the last run in a folder was requested to do; None without a ``spec.json``."""
     path = folder / SPEC
     try:
-        return RequestedRun.model_validate_json(path.read_bytes())
+        return RequestedRun.model_validate(strict_json(path.read_bytes()))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ResultsError(f"cannot be read ({error.strerror})", source=path) from error
-    except ValidationError as error:
+    except (ValueError, RecursionError) as error:
+        problem = first_problem(error) if isinstance(error, ValidationError) else error
         raise ResultsError(
-            f"invalid spec ({first_problem(error)}); "
+            f"invalid spec ({problem}); "
             f"restore the file, or remove it to report on the records alone",
             source=path,
         ) from error
@@ -173,3 +186,71 @@ def _requested_at(path: Path) -> RequestedRun | None:
     if path.is_dir():
         return read_requested_run(path)
     return read_requested_run(path.parent) if path.name.startswith(RECORDS) else None
+
+
+COMMAND = "lfds compare --spec spec.json --root data --out run"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to reproduce one source.
+
+    Attributes:
+        source: Its path.
+        spec: The content of ``spec.json``, or None if no single spec describes it.
+        remark: Where the spec is from, or why there is none.
+    """
+
+    source: str
+    spec: str | None
+    remark: str
+
+
+def reproduce(source: Source) -> Reproduction:
+    """Return how to reproduce a source, from its ``spec.json`` or else its records."""
+    if source.requested is not None:
+        spec: dict[str, Any] | None = source.requested.stored
+        remark = "As stored by the run."
+    else:
+        spec = _spec_from(source.finished)
+        remark = (
+            "Derived from the records, which do not say whether --graphs selected a part of the "
+            "datasets."
+            if spec is not None
+            else "Its folds have different settings, and there is no spec.json beside it."
+        )
+    text = None if spec is None else json.dumps(spec, indent=2, ensure_ascii=False)
+    return Reproduction(str(source.path), text, remark)
+
+
+def _spec_from(records: Sequence[Record]) -> dict[str, Any] | None:
+    """Return the spec that all records agree with, if there is one."""
+    specs = [_spec_of(record) for record in records]
+    if not specs or any(spec is None or spec != specs[0] for spec in specs):
+        return None
+    seeds = sorted({record.fold.seed for record in records})
+    if seeds != list(range(seeds[0], seeds[0] + len(seeds))):
+        return None
+    return {
+        "data": list(dict.fromkeys(record.fold.dataset for record in records)),
+        "pools": list(dict.fromkeys(record.fold.pool for record in records)),
+        "seeds": len(seeds),
+        "seed": seeds[0],
+        **(specs[0] or {}),
+    }
+
+
+def _spec_of(record: Record) -> dict[str, Any] | None:
+    candidates = record.settings.get("candidates", [])
+    if len(candidates) != 1:
+        return None
+    training = candidates[0].get("training", {})
+    network = recorded_network(candidates[0].get("network", {}))
+    return {
+        "protocol": record.fold.protocol,
+        "folds": record.fold.folds,
+        **{n: record.settings[n] for n in ("validation", "encoding") if n in record.settings},
+        # Named in full: today's defaults may be others than those in effect then.
+        **({**LEGACY_TRAINING, **training} if training else {}),
+        "options": {name: value for name, value in network.items() if name != "pool"},
+    }

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable, Iterable, Mapping
 from io import StringIO
 
+from lfds.config.spreadsheet import spreadsheet_text
 from lfds.report.formatting import cell_text
 from lfds.report.paper import published
 from lfds.report.ranking import ALPHA, Entry, Leaderboard
@@ -65,7 +66,8 @@ def comma_separated(leaderboards: Iterable[Leaderboard]) -> str:
 def _csv_row(board: Leaderboard, entry: Entry) -> dict[str, object]:
     series, summary = entry.series, entry.summary
     row: dict[str, object] = {
-        "rule": board.rule, "pool": _safe(series.row), "dataset": _safe(series.column),
+        "rule": board.rule,
+        "pool": spreadsheet_text(series.row), "dataset": spreadsheet_text(series.column),
         "mark": entry.mark, "p": entry.p, "folds": series.folds, "seeds": len(series.seeds),
         "done": len(series.done), "failed": len(series.failed), "wanted": series.wanted,
     }  # fmt: skip
@@ -117,8 +119,3 @@ def _tex(text: str) -> str:
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }  # fmt: skip
     return "".join(special.get(sign, sign) for sign in text)
-
-
-def _safe(text: str) -> str:
-    """Keep spreadsheets from reading a name as a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -1,12 +1,12 @@
 """Records of runs and their statistics. Nothing here imports torch."""
 
-import importlib
 from typing import TYPE_CHECKING
 
+from lfds.lazy import lazy_names
+
 if TYPE_CHECKING:
-    from lfds.results.errors import IncompleteRunError, ResultsError
     from lfds.results.ranks import rank
-    from lfds.results.record import Record
+    from lfds.results.record import IncompleteRunError, Record, ResultsError
     from lfds.results.rules import scores_by
     from lfds.results.statistics import compare, summarise
     from lfds.results.store import RecordStore, read_records
@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "IncompleteRunError": "lfds.results.errors",
+    "IncompleteRunError": "lfds.results.record",
     "Record": "lfds.results.record",
     "RecordStore": "lfds.results.store",
-    "ResultsError": "lfds.results.errors",
+    "ResultsError": "lfds.results.record",
     "compare": "lfds.results.statistics",
     "rank": "lfds.results.ranks",
     "read_records": "lfds.results.store",
@@ -38,15 +38,4 @@ _HOMES = {
     "table_of": "lfds.results.table",
 }
 
-
-def __getattr__(name: str) -> object:
-    # scipy takes a second to import; `lfds --help` does not need it.
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(
-        f"module 'lfds.results' has no attribute {name!r}; it offers {', '.join(__all__)}"
-    )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -16,8 +16,7 @@ from math import sqrt
 import numpy as np
 from scipy import stats
 
-from lfds.results.errors import IncompleteRunError
-from lfds.results.record import Rule
+from lfds.results.record import IncompleteRunError, Rule
 
 
 @dataclass(frozen=True)

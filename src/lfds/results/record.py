@@ -3,12 +3,44 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal, Self
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
+from lfds.config.messages import located
 from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY, check_version, version_of
 from lfds.config.training import Protocol
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+
+class ResultsError(ValueError):
+    """Results cannot be read, written or evaluated.
+
+    Args:
+        problem: What is wrong, and how to fix it.
+        source: The file or folder.
+        line: The line of the file, counted from 1.
+    """
+
+    def __init__(
+        self, problem: str, *, source: str | PathLike[str] | None = None, line: int | None = None
+    ) -> None:
+        super().__init__(located(problem, source, line))
+
+
+class IncompleteRunError(ResultsError):
+    """Some folds are missing, failed or duplicated, so there is no mean."""
+
+
+def first_problem(error: "ValidationError") -> str:
+    """Return the first problem that pydantic found, as ``field: message``."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]
+
 
 FORMAT = 1
 """Part of every key, so it never changes; what is added to records counts up ``SCHEMA_VERSION``."""
@@ -42,6 +74,9 @@ def rule_in_words(rule: Rule, kept: Collection[str | None] = ()) -> str:
     return f"{chosen}the last epoch, test graphs used once"
 
 
+MAX_FOLDS = 100_000
+"""Most folds, and most seeds: reports list them all."""
+
 Accuracy = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -64,9 +99,15 @@ class Fold(_Frozen):
     dataset: str
     pool: str
     protocol: Protocol
-    folds: PositiveInt
+    folds: Annotated[PositiveInt, Field(le=MAX_FOLDS)]
     fold: NonNegativeInt
     seed: int
+
+    @model_validator(mode="after")
+    def _one_of_the_folds(self) -> Self:
+        if self.fold >= self.folds:
+            raise ValueError(f"fold {self.fold} is none of {self.folds} folds, counted from 0")
+        return self
 
 
 class Curve(_Frozen):
@@ -85,6 +126,15 @@ class Curve(_Frozen):
     validation: tuple[Accuracy, ...] = ()
     validation_loss: tuple[float, ...] = ()
     test: tuple[Accuracy, ...] = ()
+
+    @model_validator(mode="after")
+    def _as_many_epochs(self) -> Self:
+        curves = {name: getattr(self, name) for name in type(self).model_fields}
+        lengths = {name: len(curve) for name, curve in curves.items() if curve}
+        if len(set(lengths.values())) > 1:
+            listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+            raise ValueError(f"all curves need one value per epoch, not {listed}")
+        return self
 
 
 class Outcome(_Frozen):
@@ -157,7 +207,9 @@ class Record(_Frozen):
         """
         version = version_of(stored)
         check_version(version)
-        return cls.model_validate({**stored, VERSION_KEY: version})
+        record = cls.model_validate({**stored, VERSION_KEY: version})
+        _check_candidates(record.settings.get("candidates"))
+        return record
 
     @model_validator(mode="after")
     def _outcome_or_failure(self) -> Self:
@@ -166,6 +218,18 @@ class Record(_Frozen):
         if self.outcome is not None:
             _check_protocol(self.fold.protocol, self.outcome)
         return self
+
+
+def _check_candidates(candidates: object) -> None:
+    """Raise a ValueError if the settings of a record are not those of trainings and networks."""
+    if candidates is None:
+        return
+    if not isinstance(candidates, list) or not candidates:
+        raise ValueError("settings.candidates: needs a list")
+    for candidate in candidates:
+        parts = candidate.values() if isinstance(candidate, dict) else [None]
+        if not all(isinstance(part, dict) for part in parts):
+            raise ValueError("settings.candidates: needs settings by name")
 
 
 def _check_protocol(protocol: Protocol, outcome: Outcome) -> None:

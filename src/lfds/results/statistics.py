@@ -25,8 +25,7 @@ from math import copysign, inf, sqrt
 import numpy as np
 from scipy import stats
 
-from lfds.results.errors import IncompleteRunError
-from lfds.results.record import Rule
+from lfds.results.record import IncompleteRunError, Rule
 from lfds.results.rules import Scores
 
 _ROUNDING = 1e-12

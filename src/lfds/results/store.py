@@ -4,6 +4,7 @@ import fcntl
 import gzip
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,12 +15,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lfds.results.errors import ResultsError, first_problem
-from lfds.results.record import FORMAT, Record
+from lfds.config.strict_json import strict_json
+from lfds.results.record import FORMAT, Record, ResultsError, first_problem
 
 RECORDS = "records.jsonl"
 PACKED = "records.jsonl.gz"
 TORN = "records.torn"
+# Records compress 5 to 20 times.
+_MAX_EXPANSION, _HARMLESS_SIZE = 100, 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,8 @@ def read_records(source: str | os.PathLike[str]) -> Reading:
         if path.is_dir():
             plain, packed = path / RECORDS, path / PACKED
             path = packed if packed.exists() and not plain.exists() else plain
-        content = path.read_bytes()
-        return _parsed(gzip.decompress(content) if path.suffix == ".gz" else content, path)
+        _check_no_device(path)
+        return _parsed(_unpacked(path) if path.suffix == ".gz" else path.read_bytes(), path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ResultsError("invalid gzip file; restore it", source=path) from error
     except OSError as error:
@@ -83,7 +86,7 @@ class RecordStore:
         path = place / RECORDS
         try:
             place.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
             raise ResultsError(f"cannot be written ({error.strerror})", source=path) from error
         try:
@@ -159,7 +162,7 @@ def _parsed(content: bytes, path: Path) -> Reading:
         entry = _json(line)
         if entry is None and number == len(lines):
             break
-        records.append(_record(entry, path, number))
+        records.append(_record(entry, line, path, number))
         size += len(line)
     return Reading(tuple(records), size, content[size:])
 
@@ -174,8 +177,30 @@ def _json(line: bytes) -> Any:
         return None
 
 
-def _record(entry: Any, path: Path, number: int) -> Record:
+def _check_no_device(path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise ResultsError("is a device; give a folder of results or a file", source=path)
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the content of a gzip file, unless it is a decompression bomb."""
+    most = max(_HARMLESS_SIZE, _MAX_EXPANSION * path.stat().st_size)
+    with gzip.open(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ResultsError(
+            f"unpacks to more than {_MAX_EXPANSION} times its size, as a decompression bomb does; "
+            f"if you trust it, unpack it and give the file",
+            source=path,
+        )
+    return content
+
+
+def _record(entry: Any, line: bytes, path: Path, number: int) -> Record:
     try:
+        if entry is not None:
+            strict_json(line)
         if not isinstance(entry, dict):
             raise ValueError("not a JSON object")
         version = entry.get("format", FORMAT)

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lfds.results.errors import IncompleteRunError
-from lfds.results.record import Record, Rule
+from lfds.results.record import IncompleteRunError, Record, Rule
 from lfds.results.rules import scores_by
 from lfds.results.statistics import Summary, summarise
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+from lfds.config.training import Precision
 from lfds.data.batch import Batch
 from lfds.nn import GraphNetwork
 from lfds.train.epoch import outputs_of
@@ -23,7 +24,7 @@ def calibration_rows(count: int, seed: int) -> Tensor:
     return torch.randperm(count, generator=torch.Generator().manual_seed(seed))[:MAX_GRAPHS]
 
 
-def recalibrate(model: GraphNetwork, batches: Iterable[Batch]) -> None:
+def recalibrate(model: GraphNetwork, batches: Iterable[Batch], precision: Precision = "32") -> None:
     """Set all batch-norm statistics to their means over some batches, without dropout.
 
     Running statistics belong to the weights of earlier steps, and to graphs with dropped nodes.
@@ -40,7 +41,7 @@ def recalibrate(model: GraphNetwork, batches: Iterable[Batch]) -> None:
     try:
         with torch.no_grad():
             for batch in batches if norms else ():
-                outputs_of(model, batch)
+                outputs_of(model, batch, precision)
     finally:
         for norm, momentum in zip(norms, momenta, strict=True):
             norm.momentum = momentum

@@ -6,11 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lfds.config.training import Precision
 from lfds.data.batch import Batch
-from lfds.data.graphset import GraphSet
 from lfds.nn import Edges, GraphNetwork
 from lfds.nn.input_checks import NotFiniteError
-from lfds.train.errors import DivergedError
+from lfds.train import DivergedError
+from lfds.train.device import Source, autocast
 from lfds.train.objective import Classify, Objective
 
 
@@ -19,12 +20,13 @@ def train_pass(
     parts: Iterator[Batch],
     optimizer: torch.optim.Optimizer,
     objective: Objective,
+    precision: Precision = "32",
 ) -> tuple[float, float]:
     """Take one step for each batch; return the mean loss and the mean score while training."""
     model.train()
     loss_sum, score_sum, count = 0.0, 0.0, 0
     for batch in parts:
-        outputs = outputs_of(model, batch)
+        outputs = outputs_of(model, batch, precision)
         loss = objective.loss(outputs, batch.y) + model.penalty()
         value = loss.item()
         if not torch.isfinite(loss):
@@ -39,7 +41,11 @@ def train_pass(
 
 
 def evaluate(
-    model: GraphNetwork, graphs: GraphSet, batch_size: int, objective: Objective | None = None
+    model: GraphNetwork,
+    graphs: Source,
+    batch_size: int,
+    objective: Objective | None = None,
+    precision: Precision = "32",
 ) -> tuple[float, float]:
     """Return mean score and mean loss on some graphs: accuracy and cross-entropy by default."""
     model.eval()
@@ -47,7 +53,7 @@ def evaluate(
     score, loss = 0.0, 0.0
     with torch.no_grad():
         for batch in batches(graphs, torch.arange(len(graphs)), batch_size):
-            outputs = outputs_of(model, batch)
+            outputs = outputs_of(model, batch, precision)
             score += objective.total_score(outputs, batch.y)
             loss += objective.total_loss(outputs, batch.y)
     # Records hold finite numbers only; an infinite loss stays the worst of all.
@@ -56,7 +62,7 @@ def evaluate(
     return score / len(graphs), mean if mean < worst else worst
 
 
-def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
+def batches(graphs: Source, rows: Tensor, batch_size: int) -> Iterator[Batch]:
     """Yield batches of nearly equal size, none larger than ``batch_size``.
 
     Batch normalization cannot train on a single graph: where one would be left over, there is one
@@ -69,14 +75,15 @@ def batches(graphs: GraphSet, rows: Tensor, batch_size: int) -> Iterator[Batch]:
         yield graphs.batch(part)
 
 
-def outputs_of(model: GraphNetwork, batch: Batch) -> Tensor:
-    """Return the outputs of a model for a batch, ``[graphs, out_channels]``."""
+def outputs_of(model: GraphNetwork, batch: Batch, precision: Precision = "32") -> Tensor:
+    """Return the outputs of a model for a batch, ``[graphs, out_channels]``, in float32."""
     edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
     try:
-        outputs: Any = model(batch.x, batch.ptr, edges)
+        with autocast(batch.x.device, precision):
+            outputs: Any = model(batch.x, batch.ptr, edges)
     except NotFiniteError as error:
         if not batch.x.isfinite().all():
             raise
         raise DivergedError("values inside the network became infinite") from error
     assert isinstance(outputs, Tensor)
-    return outputs
+    return outputs if precision == "32" else outputs.float()

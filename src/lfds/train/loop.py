@@ -13,11 +13,13 @@ from torch import Tensor
 from lfds.config.training import TrainingSettings
 from lfds.data.graphset import GraphSet
 from lfds.nn import GraphNetwork
+from lfds.nn.randomness import draw_from
 from lfds.seeds import seed_for
+from lfds.train import DivergedError
 from lfds.train.batchnorm import MIN_GRAPHS, calibration_rows, recalibrate
+from lfds.train.device import on_device, resolve_device
 from lfds.train.ema import EMA
 from lfds.train.epoch import batches, evaluate, train_pass
-from lfds.train.errors import DivergedError
 from lfds.train.memory_limit import memory_errors_explained
 from lfds.train.objective import Classify, Objective
 from lfds.train.schedule import learning_rate
@@ -84,6 +86,8 @@ class Training:
     Every epoch draws its order and its dropout from random streams of its own, named by ``scope``.
     They depend on nothing else, so that checkpoints need no random state.
 
+    The model is moved to ``settings.device``, and stays there.
+
     Args:
         model: The model to train.
         train: The training graphs, encoded.
@@ -109,7 +113,8 @@ class Training:
         objective: Objective | None = None,
         patience: int | None = None,
     ) -> None:
-        self.model = model
+        self.device = resolve_device(settings.device)
+        self.model = model.to(self.device)
         self.settings = settings
         self.objective: Objective = Classify() if objective is None else objective
         self.progress = Progress()
@@ -120,7 +125,8 @@ class Training:
         self.optimizer = torch.optim.AdamW(
             model.parameters(), lr=rate, weight_decay=decay, fused=True
         )
-        self._train, self._validation = train, validation
+        self._train = on_device(train, self.device)
+        self._validation = None if validation is None else on_device(validation, self.device)
         self._seed, self._scope = seed, scope
         self._patience = settings.epochs if patience is None else patience
 
@@ -145,9 +151,8 @@ class Training:
                 rate.decay, rate.learning_rate, rate.final_learning_rate, epoch, rate.epochs
             )
         order = torch.Generator().manual_seed(self._stream("order", epoch))
-        torch.manual_seed(self._stream("dropout", epoch))
         try:
-            loss, score = self._train_pass(order)
+            loss, score = self._train_pass(order, self._stream("dropout", epoch))
             self._update_ema()
             validation, validation_loss = self._validate(score, loss)
         except DivergedError as error:
@@ -161,10 +166,12 @@ class Training:
         self.progress.validation.append(validation)
         self.progress.validation_loss.append(validation_loss)
 
-    def _train_pass(self, order: torch.Generator) -> tuple[float, float]:
+    def _train_pass(self, order: torch.Generator, dropout: int) -> tuple[float, float]:
         rows = torch.randperm(len(self._train), generator=order)
         parts = batches(self._train, rows, self.settings.batch_size)
-        return train_pass(self.model, parts, self.optimizer, self.objective)
+        precision = self.settings.precision
+        with draw_from(dropout):
+            return train_pass(self.model, parts, self.optimizer, self.objective, precision)
 
     def _update_ema(self) -> None:
         """Update the averaged weights, and recalibrate their batch-norm statistics."""
@@ -174,12 +181,13 @@ class Training:
         rows = calibration_rows(len(self._train), self._stream("norms", 0))
         # The statistics of few graphs at a time would differ from those in evaluation.
         size = max(MIN_GRAPHS, self.settings.batch_size)
-        recalibrate(self.ema.model, batches(self._train, rows, size))
+        recalibrate(self.ema.model, batches(self._train, rows, size), self.settings.precision)
 
     def _validate(self, score: float, loss: float) -> tuple[float, float]:
         if self._validation is None:
             return score, loss
-        return evaluate(self.ema.model, self._validation, self.settings.batch_size, self.objective)
+        size, precision = self.settings.batch_size, self.settings.precision
+        return evaluate(self.ema.model, self._validation, size, self.objective, precision)
 
     def _keep_if_best(self, epoch: int, score: float, loss: float) -> None:
         """Keep the weights of the best epoch: by score, then by loss, then the earliest."""

@@ -1,11 +1,10 @@
 """Memory for networks: checked before one is built, and explained when it runs out."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import inf
 
-from lfds.config.errors import SpecError
+from lfds.config.budget import over_budget
+from lfds.config.messages import SpecError
 from lfds.config.registry import STRUCTURES
 from lfds.nn import GraphNetwork, NetworkSettings
 
@@ -13,7 +12,6 @@ BYTES_PER_PARAMETER = 4 * 4
 """In float32, four times: the weights, their gradients, and the two moments of Adam."""
 
 _SIZES = ("width", "layers", "head_width", "slots", "depth", "clusters", "seeds", "sorted_nodes")
-_MAX_SHOWN = 10**18  # beyond, "at least" says enough
 
 
 def build_network(features: int, outputs: int, settings: NetworkSettings) -> GraphNetwork:
@@ -24,23 +22,19 @@ def build_network(features: int, outputs: int, settings: NetworkSettings) -> Gra
 
 
 def check_memory(settings: NetworkSettings, available: float | None = None) -> None:
-    """Raise a SpecError if a network cannot be trained in the memory of this machine.
-
-    Operating systems grant memory that they do not have, and kill the process that uses it.
+    """Raise a SpecError if a network cannot be trained in the memory that may be used.
 
     Args:
         settings: The network.
-        available: Bytes of memory; those of this machine by default.
+        available: Bytes of memory; :func:`lfds.config.budget.memory_budget` by default.
     """
-    available = machine_memory() if available is None else available
-    needed = BYTES_PER_PARAMETER * min_parameters(settings)
-    if needed <= available:
+    missing = over_budget(min_bytes(settings), available)
+    if missing is None:
         return
-    largest = min(_SIZES, key=lambda name: min_parameters(_with_default(settings, name)))
+    largest = min(_SIZES, key=lambda name: min_bytes(_with_default(settings, name)))
     raise SpecError(
-        f"{largest}: {getattr(settings, largest)} makes a network that takes at least "
-        f"{min(needed, _MAX_SHOWN) // 10**9:,} GB to train, and this machine has "
-        f"{available / 1e9:,.0f} GB; choose a smaller one"
+        f"{largest}: {getattr(settings, largest)} makes a network that, to be trained, {missing}; "
+        f"choose a smaller one"
     )
 
 
@@ -53,7 +47,8 @@ def memory_errors_explained(
         yield
     except (MemoryError, RuntimeError) as error:
         # torch has no exception of its own for the memory of the CPU.
-        if not (isinstance(error, MemoryError) or "can't allocate memory" in str(error)):
+        known = ("can't allocate memory", "multiplication overflow")
+        if not (isinstance(error, MemoryError) or any(text in str(error) for text in known)):
             raise
         sizes = {name: getattr(settings, name) for name in ("width", "head_width", "slots")}
         if batch_size is not None:
@@ -62,6 +57,14 @@ def memory_errors_explained(
         raise SpecError(
             f"memory ran out for a network of {settings.pool} with {listed}; lower one of them"
         ) from error
+
+
+def min_bytes(settings: NetworkSettings) -> int:
+    """Return a lower bound of the memory that training a network takes."""
+    fixed = [name for name in settings.structures if not name.startswith("learned-")]
+    # Smooth anchors vary along as many modes as there are slots, found in double precision.
+    modes = 8 * settings.slots**2 if fixed and settings.anchors == "smooth" else 0
+    return BYTES_PER_PARAMETER * min_parameters(settings) + modes
 
 
 def min_parameters(settings: NetworkSettings) -> int:
@@ -76,17 +79,8 @@ def min_parameters(settings: NetworkSettings) -> int:
     for name in STRUCTURES.keys() & set(settings.structures):  # controls may have fewer slots
         pool += anchors + settings.depth * width**2
         pool += settings.depth * slots * width if settings.readout == "max+weighted" else 0
-        pool += slots**2 if name.startswith("learned-") else 0
+        pool += slots**2 if STRUCTURES[name].learned else 0
     return base + head + pool
-
-
-def machine_memory() -> float:
-    """Return the bytes of memory of this machine; infinity where they are unknown."""
-    try:
-        pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError):
-        return inf
-    return float(pages * size) if pages > 0 else inf  # -1 where it is unknown
 
 
 def _with_default(settings: NetworkSettings, name: str) -> NetworkSettings:

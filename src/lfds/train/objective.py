@@ -4,7 +4,12 @@ from typing import Protocol, final
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, mse_loss
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    huber_loss,
+    mse_loss,
+)
 
 
 class Objective(Protocol):
@@ -40,25 +45,92 @@ class Classify:
         if self.weights is None:
             return cross_entropy(outputs, y)
         # Not torch's weighted mean: it would cancel the weights in a batch of one class.
-        return cross_entropy(outputs, y, self.weights, reduction="sum") / len(y)
+        return cross_entropy(outputs, y, self._weights(y), reduction="sum") / len(y)
 
     def total_loss(self, outputs: Tensor, y: Tensor) -> float:
-        return cross_entropy(outputs, y, self.weights, reduction="sum").item()
+        return cross_entropy(outputs, y, self._weights(y), reduction="sum").item()
 
     def total_score(self, outputs: Tensor, y: Tensor) -> float:
         right = outputs.argmax(dim=1) == y
-        return float(right.sum() if self.weights is None else self.weights[y[right]].sum())
+        weights = self._weights(y)
+        return float(right.sum() if weights is None else weights[y[right]].sum())
+
+    def _weights(self, y: Tensor) -> Tensor | None:
+        return None if self.weights is None else self.weights.to(y.device)
+
+
+@final
+class ClassifyEach:
+    r"""Cross-entropy of several targets with two classes each; the score is the negative loss.
+
+    .. math::
+        L = \frac{1}{\sum_{gt} m_{gt}} \sum_{gt} m_{gt} \, w_{t y_{gt}}
+            \left( \log(1 + e^{z_{gt}}) - y_{gt} z_{gt} \right)
+
+    Entries that are missing, -1 in ``y``, have :math:`m_{gt} = 0`. Accuracy would be no score: most
+    targets of this kind are rare, and guessing the common class is right nearly always.
+
+    Args:
+        known: Mean number of known targets of a graph.
+        weights: :math:`w`, ``[2, targets]``; all weigh the same by default.
+    """
+
+    def __init__(self, known: float, weights: Tensor | None = None) -> None:
+        self.known, self.weights = known, weights
+
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
+        # A batch may know nothing at all.
+        return self._sum(outputs, y) / (y >= 0).sum().clamp(min=1)
+
+    def total_loss(self, outputs: Tensor, y: Tensor) -> float:
+        return self._sum(outputs, y).item() / self.known
+
+    def total_score(self, outputs: Tensor, y: Tensor) -> float:
+        return -self.total_loss(outputs, y)
+
+    def _sum(self, outputs: Tensor, y: Tensor) -> Tensor:
+        known, target = y >= 0, y.clamp(min=0)
+        each = binary_cross_entropy_with_logits(outputs, target.to(outputs), reduction="none")
+        if self.weights is not None:
+            weights = self.weights.to(outputs.device)
+            each = each * torch.where(target > 0, weights[1], weights[0])
+        return torch.where(known, each, 0.0).sum()
 
 
 @final
 class Regress:
-    """Mean squared error over all targets; the score is the negative error."""
+    """Mean error over all targets that are known; the score is the negative squared error.
+
+    Args:
+        known: Mean number of known targets of a graph; ``None`` if none is missing. Missing targets
+            are NaN.
+        huber: Whether an error :math:`d` beyond 1, one standard deviation of the target, counts
+            :math:`2d - 1` instead of its square, so that outliers weigh less.
+    """
+
+    def __init__(self, known: float | None = None, *, huber: bool = False) -> None:
+        self.known, self.huber = known, huber
 
     def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
-        return mse_loss(outputs, y)
+        if self.known is None and not self.huber:
+            return mse_loss(outputs, y)
+        errors = self._errors(outputs, y)
+        return errors.sum() / y.isfinite().sum().clamp(min=1)
 
     def total_loss(self, outputs: Tensor, y: Tensor) -> float:
-        return torch.square(outputs - y).mean(dim=1).sum().item()
+        errors = self._errors(outputs, y)
+        return errors.mean(dim=1).sum().item() * self._scale(y)
 
     def total_score(self, outputs: Tensor, y: Tensor) -> float:
-        return -self.total_loss(outputs, y)
+        squares = torch.square(outputs - y).nan_to_num(0.0)
+        return -squares.mean(dim=1).sum().item() * self._scale(y)
+
+    def _errors(self, outputs: Tensor, y: Tensor) -> Tensor:
+        # Zero where a target is missing, and no gradient there.
+        filled = torch.where(y.isnan(), outputs.detach(), y)
+        if self.huber:
+            return 2 * huber_loss(outputs, filled, reduction="none")
+        return torch.square(outputs - filled)
+
+    def _scale(self, y: Tensor) -> float:
+        return 1.0 if self.known is None else y.shape[1] / self.known

@@ -9,7 +9,7 @@ import pytest
 from lfds.compare.engines.local import SerialEngine
 from lfds.compare.engines.ray import RayEngine, StepCollector
 from lfds.compare.fold import RunDirectory, Step
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from tests.compare.engines.test_local import run
 from tests.compare.small import tasks_for, without_cost
 

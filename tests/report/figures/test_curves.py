@@ -44,7 +44,8 @@ def test_incomplete_run_is_drawn_without_a_common_epoch(report_on):
 def test_folds_of_unequal_length_are_drawn(report_on):
     some = records(["max"], ["A"])
     short = some[0].outcome
-    cut = short.curve.model_copy(update={"validation": (0.1, 0.9), "train": (0.2, 0.3)})
+    two = {"validation": (0.1, 0.9), "train": (0.2, 0.3)}
+    cut = short.curve.model_copy(update={**two, "loss": (1.0, 0.9), "validation_loss": (1.0, 0.9)})
     some[0] = some[0].model_copy(update={"outcome": short.model_copy(update={"curve": cut})})
     board = report_on(some).by("fair")
     assert np.isnan(learning_curves(board.entries["max", "A"], "fair").accuracy[0, 2:]).all()

@@ -4,21 +4,22 @@ Each process has a pipe of its own: one that is killed loses only the fold it wa
 replaced.
 """
 
-import os
 import signal
+import warnings
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from threading import Thread
 from typing import final
 
 from lfds.compare.fold import RunDirectory, Step, run_fold
 from lfds.compare.task import FoldTask
+from lfds.data.encodings.compute import exit_with_parent
+from lfds.interrupts import without_interrupts
 from lfds.results.record import Failure, Outcome
 
 OnStep = Callable[[FoldTask, Step], None]
@@ -125,7 +126,8 @@ def _start_worker(
     spawn = get_context("spawn")
     ours, theirs = spawn.Pipe()
     process = spawn.Process(target=_work, args=(theirs, directory), daemon=True)
-    process.start()
+    with without_interrupts():
+        process.start()
     # With our copy closed, the pipe ends when the process does.
     theirs.close()
     ours.send(task)
@@ -142,9 +144,8 @@ def _failure_of(worker: _Worker) -> Failure:
 
 def _work(connection: Connection, directory: RunDirectory) -> None:
     """Run folds as they are sent, until the pipe is closed."""
-    # A Ctrl-C reaches every process of a terminal; the parent process decides what to do.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _end_with_parent()
+    exit_with_parent()
+    warnings.formatwarning = _one_line
     while True:
         try:
             task = connection.recv()
@@ -153,13 +154,5 @@ def _work(connection: Connection, directory: RunDirectory) -> None:
         connection.send(run_fold(task, directory, connection.send))
 
 
-def _end_with_parent() -> None:
-    """End this process when its parent is killed."""
-    parent = parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=follow, daemon=True).start()
+def _one_line(message: Warning | str, *_: object, **__: object) -> str:
+    return f"lfds: warning: {' '.join(str(message).split())}\n"

@@ -11,7 +11,7 @@ from typing import Any, final
 from lfds.compare.engines.local import Engine, OnEnd, OnStep
 from lfds.compare.fold import RunDirectory, Step, run_fold
 from lfds.compare.task import FoldTask
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.results.record import Failure, Outcome
 
 _POLL_SECONDS = 0.5

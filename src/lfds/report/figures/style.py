@@ -102,8 +102,8 @@ def margins(figure: Figure, *, left: float, right: float, bottom: float, top: fl
 def wrap_label(text: str) -> str:
     r"""Return a label in at most two lines that fit beside a figure.
 
-    >>> wrap_label("learned-spectral (epochs 100, batch size 32)")
-    'learned-spectral (epochs\n100, batch size 32)'
+    >>> wrap_label("set-transformer (epochs 100, batch size 32)")
+    'set-transformer (epochs 100,\nbatch size 32)'
     """
     return "\n".join(wrap(text, _LABEL_LENGTH, max_lines=2, placeholder="…") or [text])
 

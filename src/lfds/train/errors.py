@@ -1,5 +1,0 @@
-"""The exception for training that diverged."""
-
-
-class DivergedError(ArithmeticError):
-    """The loss is not finite any more; in a comparison the fold is recorded as failed."""

@@ -1,9 +1,9 @@
 """Global pooling of graphs and sets on latent fixed data structures."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lfds.config.registry import STRUCTURES as _STRUCTURES
+from lfds.lazy import lazy_names
 
 if TYPE_CHECKING:
     from lfds import data, nn, testing
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("data", "nn", "testing")
 _HOMES = {
     "GraphSet": "lfds.data",
     "LFDSClassifier": "lfds.estimator",
@@ -30,6 +29,7 @@ _HOMES = {
     "atlas": "lfds.explain.atlas",
     "load": "lfds.estimator",
     "load_dataset": "lfds.data",
+    **dict.fromkeys(("data", "nn", "testing"), ""),
     # The class of every structure: Image, Array, Loop, ...
     **{entry.class_name: "lfds.nn" for entry in _STRUCTURES.values()},
 }
@@ -56,15 +56,4 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
 ]
 __all__ += (name for name in _HOMES if name not in __all__)
 
-
-def __getattr__(name: str) -> Any:
-    # torch takes a second to import; whoever only asks for help or a version does not wait for it.
-    if name in _MODULES:
-        return importlib.import_module(f"lfds.{name}")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'lfds' has no attribute {name!r}; it offers {', '.join(__all__)}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

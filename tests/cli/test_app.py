@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +64,17 @@ def test_an_unknown_command_exits_with_2(lfds):
 
 def test_version(lfds):
     assert lfds("--version") == (0, f"lfds {__version__}\n", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_standard_output_on_a_full_device_is_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from lfds.cli import main; main()", "--version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == ("lfds: standard output: cannot be written (No space left on device)\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lfds.cli.arguments import check_not_in_model, check_output, print_warnings
+from lfds.cli.options import check_not_in_model, check_output, print_warnings
 from lfds.data.errors import DataError
 from tests.cli.sources import write_source
 from tests.estimator.small import classifier

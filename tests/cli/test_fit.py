@@ -44,7 +44,7 @@ def test_numbers_with_a_point_are_regressed(lfds, tmp_path):
     assert "validation R2 " in out
     assert isinstance(library.load("model"), library.LFDSRegressor)
     code, out, _ = lfds("predict", "model", "data.csv")
-    assert out.splitlines()[0] == "line,amount"
+    assert out.splitlines()[0] == "line,smiles,boils"
     code, out, _ = lfds("evaluate", "model", "data.csv")
     assert "rmse" in out
     code, _, err = lfds("fit", "data.csv", "-o", "other", "--balanced", *FAST)

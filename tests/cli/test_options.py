@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typer.testing import CliRunner
 
 from lfds.cli.options import ManyValues, network_options, options_from, spread, with_flags
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 
 
 class Basic(BaseModel):

@@ -1,13 +1,15 @@
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
 
 import lfds as library
 from lfds.cli.predict import write_predictions
+from lfds.config.spreadsheet import spreadsheet_text
+from lfds.data.chunk import Chunk
 from lfds.data.errors import DataError
-from lfds.data.streams import Chunk
 from tests.estimator.small import FAST, classifier, graphs, regressor, values
 
 
@@ -71,7 +73,7 @@ def test_an_error_leaves_the_previous_file(tmp_path):
 
 
 def test_unseen_labels_are_one_line_for_all_batches(lfds, tmp_path, monkeypatch):
-    monkeypatch.setattr("lfds.data.streams.CHUNK_SIZE", 4)
+    monkeypatch.setattr("lfds.data.sources.CHUNK_SIZE", 4)
     classifier().save("model")
     rows = [json.dumps({"labels": [99], "features": [[0.5]]}) for _ in range(12)]
     (tmp_path / "new.jsonl").write_text("\n".join(rows))
@@ -80,3 +82,23 @@ def test_unseen_labels_are_one_line_for_all_batches(lfds, tmp_path, monkeypatch)
     assert len(out.splitlines()) == 13
     assert err.count("warning") == 1
     assert "never seen in training" in err
+
+
+def test_class_names_that_spreadsheets_would_run_are_guarded(tmp_path):
+    names = ["=cmd()", "-1", "@x", "+1.5e3"]
+    made = library.LFDSClassifier(**FAST).fit(graphs(), names * 6)
+    write_predictions(made, chunks(), tmp_path / "out.csv")
+    found = {row[1] for row in rows(tmp_path / "out.csv")[1:]}
+    assert found <= {"'=cmd()", "-1", "'@x", "+1.5e3"}
+    assert {spreadsheet_text(name) for name in names} == {"'=cmd()", "-1", "'@x", "+1.5e3"}
+
+
+def test_terminals_are_shown_escapes_and_files_get_them(tmp_path, monkeypatch, capsys):
+    made = library.LFDSClassifier(**FAST).fit(graphs(), ["a\x1b[2J", "b\x1b[2J"] * 12)
+    write_predictions(made, chunks(), None)
+    assert "\x1b[2J" in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    write_predictions(made, chunks(), None)
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "p(a\\x1b[2J)" in shown

@@ -1,4 +1,5 @@
 import gzip
+import os
 import sys
 
 import pytest
@@ -81,7 +82,7 @@ def test_figures_are_written_as_png_and_svg(report, tmp_path):
         (["run", "run"], "name it with -o FILE"),
         (["broken"], "broken/records.jsonl, line 1: invalid record"),
         (["empty"], "run lfds compare first"),
-        (["run", "-o", "run"], "cannot be written"),
+        (["run", "-o", "run"], "is a folder, where a file is to be written"),
         (["run", "-o", "run/spec.json/x.html"], "cannot be written"),
         (["run", "--format", "md", "--figures", "run/spec.json"], "cannot be written"),
     ],
@@ -126,3 +127,20 @@ def test_inputs_are_never_overwritten(report, tmp_path, given, out, form):
     assert "would be overwritten; name another file with -o" in err
     assert len(err.splitlines()) == 1
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
+def test_devices_and_pipes_are_written_to_and_never_replaced(report, tmp_path):
+    """Even where the folder would allow to replace them."""
+    os.symlink("/dev/null", tmp_path / "null")
+    assert report("run", "-o", "null") == (0, "", "null\n")
+    assert (tmp_path / "null").is_symlink()
+    read, write = os.pipe()
+    try:
+        assert report("run", "--format", "csv", "-o", f"/proc/self/fd/{write}")[:2] == (0, "")
+        assert os.read(read, 9) == b"rule,pool"
+    finally:
+        os.close(read)
+        os.close(write)
+    code, out, err = report("run", "-o", "/dev/full")
+    assert (code, out) == (2, "")
+    assert err == "lfds: /dev/full: cannot be written (No space left on device)\n"

@@ -17,13 +17,13 @@ from sklearn.preprocessing import FunctionTransformer
 
 import lfds
 import lfds.estimator
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 from lfds.data.encodings import RWSE, Degree
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.data.errors import DataError
 from lfds.estimator import UnseenLabelsWarning
 from lfds.estimator.base import encoding_settings
-from lfds.train.errors import DivergedError
+from lfds.train import DivergedError
 from tests.estimator.small import (
     FAST,
     classifier,

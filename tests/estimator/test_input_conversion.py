@@ -57,10 +57,14 @@ def test_smiles_are_molecules(tmp_path):
     np.testing.assert_allclose(made.predict_proba(smiles), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("wrong", ["nonsense", "", 7])
-def test_an_invalid_smiles_is_named(wrong):
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [("nonsense", r"syntax error at position \d"), ("", "it is empty"), (7, "it is no text")],
+)
+def test_an_invalid_smiles_is_named(wrong, reason):
     pytest.importorskip("rdkit")
-    with pytest.raises(DataError, match=rf"^graph 1: invalid SMILES '{wrong}'; correct it or"):
+    message = rf"^graph 1: invalid SMILES '{wrong}': {reason}; correct it or"
+    with pytest.raises(DataError, match=message):
         as_graphs(["CCO", wrong])
 
 

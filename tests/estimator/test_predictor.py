@@ -1,12 +1,14 @@
+from copy import deepcopy
+
 import pytest
 import torch
 from torch.testing import assert_close
 
 import lfds
+from lfds.data import DataError
 from lfds.estimator import predictor
 from lfds.estimator.predictor import predict, run
 from lfds.nn import Edges
-from lfds.nn.input_checks import NotFiniteError
 from lfds.train.epoch import outputs_of
 from tests.estimator.small import classifier, graphs
 
@@ -70,5 +72,15 @@ def test_values_that_overflow_are_refused():
     clf, large = classifier(), encoded()
     clf.network_.eval()
     large = large.with_features(torch.full_like(large.x, 3e38))
-    with pytest.raises(NotFiniteError, match="finite"):
+    with pytest.raises(DataError, match="model: its outputs are not finite"):
         run(clf.network_, large)
+
+
+def test_outputs_that_are_not_finite_are_an_error():
+    """Finite weights can give infinite outputs, whatever their checksum says."""
+    made = deepcopy(classifier())
+    with torch.no_grad():
+        for parameter in made.network_.head.parameters():
+            parameter.fill_(3e38)
+    with pytest.raises(DataError, match="model: its outputs are not finite"):
+        made.predict(graphs())

@@ -10,7 +10,7 @@ from lfds.data.errors import DataError
 from tests.estimator.small import FAST, graphs, labels, regressor, values
 
 
-@pytest.mark.parametrize(("layers", "epochs", "rate"), [("last", 40, 0.02), ("all", 120, 0.005)])
+@pytest.mark.parametrize(("layers", "epochs", "rate"), [("last", 25, 0.02), ("all", 40, 0.01)])
 def test_predictions_are_in_the_units_of_the_targets(layers, epochs, rate):
     network = {"width": 16, "node_dropout": 0.0, "pooled_layers": layers}
     options = {**FAST, "epochs": epochs, "options": network, "reduction": "sum"}

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 import lfds
 from lfds.data import DataError
 from lfds.estimator import UnseenLabelsWarning
-from lfds.explain.errors import ExplainError
+from lfds.explain import ExplainError
 from tests.explain.models import clouds, fitted
 
 

@@ -3,8 +3,8 @@ import torch
 from torch.testing import assert_close
 
 import lfds
+from lfds.explain import ExplainError
 from lfds.explain.capture import latent_pools, trace_pools
-from lfds.explain.errors import ExplainError
 from lfds.nn import Edges, GraphNetwork, NetworkSettings
 from tests.explain.models import clouds, fitted, pool_inputs
 

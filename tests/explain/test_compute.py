@@ -50,7 +50,7 @@ def test_sums_of_mass_picks_and_contributions():
     np.testing.assert_allclose(pool.picks.sum(axis=2), 8, rtol=1e-5)  # channels
     np.testing.assert_allclose(made.graphs[0].contributions[0].sum(), 1, rtol=1e-4)
     # Maxima and weighted sums after two latent layers, and the maxima of two layers of the base.
-    assert made.head_channels == (32, 48)
+    assert made.head_channels == (32, 81)
     np.testing.assert_allclose(made.probabilities, model.predict_proba(clouds()), atol=1e-6)
     assert made.target.tolist() == clouds().y.tolist()
 
@@ -65,7 +65,7 @@ def test_several_structures():
         nodes = pool_inputs(network, batch)
         for pool, shares in zip(latent_pools(network), made.graphs[0].shares, strict=True):
             np.testing.assert_allclose(shares, pool.shares(nodes, ptr=batch.ptr), atol=1e-6)
-    assert made.head_channels == (32, 32, 32, 112)
+    assert made.head_channels == (32, 32, 32, 145)
 
 
 def test_every_readout_is_described():

@@ -1,11 +1,15 @@
 """The command ``lfds``: its commands, and how errors are printed."""
 
+import errno
+import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from lfds import __version__
+from lfds.cli.bench import bench
 from lfds.cli.compare import compare
 from lfds.cli.data import app as data_app
 from lfds.cli.evaluate import evaluate
@@ -15,11 +19,11 @@ from lfds.cli.fit import fit
 from lfds.cli.options import ManyValues
 from lfds.cli.predict import predict
 from lfds.cli.report import report
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError, as_message
 from lfds.data.errors import DataError
-from lfds.explain.errors import ExplainError
-from lfds.results.errors import ResultsError
-from lfds.train.errors import DivergedError
+from lfds.explain import ExplainError
+from lfds.results.record import ResultsError
+from lfds.train import DivergedError
 
 app = typer.Typer(
     name="lfds",
@@ -31,10 +35,11 @@ app.add_typer(data_app, name="data")
 app.command("compare", cls=ManyValues)(compare)
 app.command("fit", cls=ManyValues)(fit)
 app.command("predict")(predict)
-app.command("evaluate")(evaluate)
+app.command("evaluate", cls=ManyValues)(evaluate)
 app.command("export")(export)
 app.command("explain", cls=ManyValues)(explain)
 app.command("report")(report)
+app.command("bench")(bench)
 
 
 def _show_version(requested: bool) -> None:
@@ -55,7 +60,31 @@ def _options(
 def main() -> None:
     """Run the command; an error of the user is one line on stderr and exit code 2."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except (DataError, DivergedError, ExplainError, ResultsError, SpecError) as error:
         typer.echo(f"lfds: {error}", err=True)
         sys.exit(2)
+    except MemoryError:
+        typer.echo("lfds: memory ran out; use fewer graphs or a smaller network", err=True)
+        sys.exit(2)
+    except OSError as error:  # of standard output, or a path that cannot even be asked for
+        sys.exit(_failed(error))
+
+
+def _failed(error: OSError) -> int:
+    """Say which path cannot be used, or that standard output cannot; return the exit code."""
+    if error.filename is None:
+        with suppress(OSError):
+            # At exit Python would try once more to write what is left, and fail with a traceback.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:  # whoever reads it has enough, as `head` does
+        return 1
+    what = "standard output: cannot be written"
+    if error.filename is not None:
+        what = f"{as_message(str(error.filename))}: cannot be used"
+    with suppress(OSError):
+        typer.echo(f"lfds: {what} ({error.strerror})", err=True)
+    return 2

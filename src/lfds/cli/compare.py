@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.options import flag_of, network_options, options_from, with_flags
-from lfds.config.comparison import CompareSpec, make_spec, read_options
+from lfds.cli.options import flag_of, network_options, options_from, print_warnings, with_flags
+from lfds.config.comparison import (
+    CompareSpec,
+    defaults_version,
+    make_spec,
+    read_options,
+    with_earlier_defaults,
+)
 from lfds.config.encoding import encoding_from
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError
 
 if TYPE_CHECKING:
     from lfds.compare.runner import Result
@@ -56,7 +62,8 @@ def compare(
         given["preset"] = preset
     flags = {name: flag_of(name) for name in (*CompareSpec.model_fields, "ray", "tensorboard")}
     try:
-        checked = make_spec({**(read_options(spec) if spec else {}), **given})
+        named = {**(read_options(spec) if spec else {}), **given}
+        checked = make_spec(_with_defaults_of_run(named, out))
         result = _run(
             checked,
             out,
@@ -77,6 +84,21 @@ def compare(
         raise typer.Exit(1)
 
 
+def _with_defaults_of_run(options: dict[str, Any], out: Path) -> dict[str, Any]:
+    """A run that an earlier version began is resumed with the defaults of that version."""
+    version = defaults_version(out / "spec.json")
+    completed = with_earlier_defaults(options, version)
+    before = options.get("options") or {}
+    kept = [f"{k}={v}" for k, v in (completed.get("options") or {}).items() if k not in before]
+    if kept:
+        typer.echo(
+            f"lfds: {out} was begun by an earlier version, whose defaults are kept "
+            f"({', '.join(kept)}); use another --out for those of today",
+            err=True,
+        )
+    return completed
+
+
 def _run(
     spec: CompareSpec, out: Path, ray: str | None, tensorboard: Path | None, **how: Any
 ) -> "Result":
@@ -86,7 +108,7 @@ def _run(
     from lfds.compare.runner import compare as run
     from lfds.compare.tensorboard import TensorBoardCurves
 
-    with progress_display() as observer:
+    with print_warnings(), progress_display() as observer:
         if tensorboard is not None:
             observer = TensorBoardCurves(tensorboard, observer)
         engine = None if ray is None else RayEngine(ray)

@@ -1,21 +1,26 @@
 """The commands ``lfds data list``, ``info`` and ``prepare``, and options that read data."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
+from lfds.config.messages import printable
 from lfds.config.registry import readable_formats, suffixes_with
 from lfds.data.datasets.catalog import BUILT_IN, COLLECTION, TU_DATASETS, find_files, prepared_at
 from lfds.data.errors import DataError, reading
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
+    from lfds.data.readers.atom_features import MoleculeOptions
+    from lfds.data.readers.tables import Task
     from lfds.data.summary import Distribution, Summary
 
 app = typer.Typer(help="List, inspect and prepare datasets.", no_args_is_help=True)
@@ -26,21 +31,77 @@ _LIST_COLUMNS = ("name", "graphs", "classes", "nodes", "edges", "here", "what")
 SOURCE_HELP = f"Name of a dataset (`lfds data list`), or {readable_formats()}."
 Root = Annotated[Path, typer.Option(help="Folder of the datasets.")]
 Target = Annotated[
-    str | None, typer.Option(help=f"Column to predict ({suffixes_with('target')} files).")
+    list[str] | None,
+    typer.Option(help=f"Column to predict, or several ({suffixes_with('target')} files)."),
 ]
 SkipBad = Annotated[
     bool,
-    typer.Option("--skip-bad", help=f"Skip lines with invalid SMILES ({suffixes_with('bad')})."),
+    typer.Option(
+        "--skip-bad",
+        help=f"Skip lines with an invalid SMILES or without target ({suffixes_with('bad')}).",
+    ),
 ]
-_FLAGS = {"target": "--target", "bad": "--skip-bad"}
+SmilesColumn = Annotated[
+    str | None, typer.Option(help=f"Column with SMILES ({suffixes_with('smiles')}); smiles.")
+]
+_FLAGS = {
+    "target": "--target",
+    "bad": "--skip-bad",
+    "smiles": "--smiles-column",
+    "task": "--task",
+    "group": "--group-column",
+    "fragments": "--largest-fragment",
+    "atom_features": "--atom-features",
+}
 
 
-def open_data(source: str, root: Path, target: str | None, skip_bad: bool) -> "GraphSet":
-    """Return the graphs of a dataset or a path; messages name flags instead of arguments."""
-    from lfds.data.sources import open_source
+def open_data(
+    source: str,
+    root: Path,
+    target: list[str] | None = None,
+    skip_bad: bool = False,
+    *,
+    smiles: str | None = None,
+    task: "Task" = "auto",
+    molecules: "MoleculeOptions | None" = None,
+    **others: Any,
+) -> "GraphSet":
+    """Return the graphs of a dataset or a path; messages name flags instead of arguments.
 
+    Args:
+        source: Name or path.
+        root: Folder of the datasets.
+        target: Columns to predict.
+        skip_bad: Whether invalid rows are skipped.
+        smiles: Column with SMILES.
+        task: What the targets are.
+        molecules: How molecules are read; no matter for other graphs.
+        **others: Other options of the reader.
+    """
+    from lfds.data.sources import ReadOptions, open_source, options_of
+    from lfds.data.tasks import as_task
+
+    options: ReadOptions = {**others}  # type: ignore[typeddict-item]
+    if target:
+        options["target"] = target[0] if len(target) == 1 else target
+    if smiles is not None:
+        options["smiles"] = smiles
+    options["bad"] = "skip" if skip_bad else "stop"
+    with flags_named():
+        having = options_of(source, root)
+        if "task" in having:
+            options["task"] = task
+        if molecules is not None and "fragments" in having:
+            options["fragments"] = molecules.fragments
+            options["atom_features"] = molecules.atom_features
+        return as_task(open_source(source, root, **options), task)
+
+
+@contextmanager
+def flags_named() -> Iterator[None]:
+    """Name flags instead of arguments in messages about the options of a reader."""
     try:
-        return open_source(source, root, target=target, bad="skip" if skip_bad else "stop")
+        yield
     except DataError as error:
         if error.source not in _FLAGS:
             raise
@@ -78,9 +139,14 @@ def show(
     root: Root = Path("data"),
     target: Target = None,
     skip_bad: SkipBad = False,
+    smiles_column: SmilesColumn = None,
 ) -> None:
     """Show statistics of a dataset, what is missing, and whether it is as published."""
-    _print_summary(open_data(dataset, root, target, skip_bad))
+    from lfds.cli.options import print_warnings
+
+    with print_warnings():
+        graphs = open_data(dataset, root, target, skip_bad, smiles=smiles_column)
+    _print_summary(graphs)
 
 
 @app.command("prepare")
@@ -135,7 +201,7 @@ def _print_summary(graphs: "GraphSet") -> None:
     lines = Table(box=None, show_header=False, pad_edge=False)
     lines.add_column(no_wrap=True)
     lines.add_column(overflow="fold")
-    lines.add_row("name", graphs.name)
+    lines.add_row("name", printable(graphs.name))
     lines.add_row("graphs", f"{len(graphs):,}{_note(summary.empty_graphs, 'without nodes')}")
     lines.add_row("classes", _classes(graphs, summary))
     lines.add_row("nodes", f"{graphs.num_nodes:,}{_note(summary.isolated_nodes, 'isolated')}")
@@ -156,7 +222,7 @@ def _print_summary(graphs: "GraphSet") -> None:
         for difference in differences(graphs, summary, published) or ["matches"]:
             lines.add_row("published", difference)
     for key, value in graphs.provenance.items():
-        lines.add_row(key.replace("_", " "), str(value))
+        lines.add_row(printable(key.replace("_", " ")), printable(str(value)))
     _console().print(lines, soft_wrap=True)
 
 
@@ -178,7 +244,7 @@ def _classes(graphs: "GraphSet", summary: "Summary") -> str:
     if not graphs.classes:
         return f"none: regression, targets {list(graphs.y.shape[1:]) or 'single'}"
     counts = ", ".join(f"{name}: {count}" for name, count in summary.class_counts.items())
-    return f"{graphs.num_classes} ({counts})"
+    return f"{graphs.num_classes} ({printable(counts)})"
 
 
 def _edges(summary: "Summary") -> str:

@@ -10,11 +10,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lfds.cli.arguments import Data, Model, print_warnings
-from lfds.cli.data import Root, SkipBad, Target, open_data
+from lfds.cli.data import Root, SkipBad, SmilesColumn, Target, open_data
+from lfds.cli.options import Data, Model, print_warnings
+from lfds.config.messages import printable
 
 if TYPE_CHECKING:
-    from lfds.estimator.metrics import Metrics
+    from lfds.estimator.metrics import Metrics, SeveralMetrics
+
+# So that a row for each target fits into a line.
+_ONLY_IN_JSON = ("f1", "calibration_error")
 
 
 def evaluate(
@@ -22,21 +26,34 @@ def evaluate(
     data: Data,
     root: Root = Path("data"),
     target: Target = None,
+    smiles_column: SmilesColumn = None,
     skip_bad: SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
 ) -> None:
     """Evaluate a model on labelled graphs that it was not fitted on."""
+    from lfds.data.sources import options_of
     from lfds.estimator.metrics import evaluate as metrics_of
     from lfds.estimator.persistence import load
     from lfds.estimator.targets import check_has_targets
 
     with print_warnings():
         estimator = load(model)
-        graphs = open_data(data, root, target, skip_bad)
+        # As the model was fitted: there is nothing to decide here.
+        decoder = estimator.decoder_
+        known = {"labels": "targets", "amounts": "names"}.get(decoder.kind)
+        names = list(getattr(decoder, known)) if known is not None else []
+        graphs = open_data(
+            data,
+            root,
+            target or (names if "target" in options_of(data, root) else None),
+            skip_bad,
+            smiles=smiles_column,
+            task="regression" if decoder.kind == "amounts" else "classification",
+            molecules=estimator.molecules_,
+        )
         check_has_targets(graphs, data, "lfds evaluate needs labelled graphs")
         metrics = metrics_of(estimator, graphs, data)
-    decoder = estimator.decoder_
-    classes = list(decoder.names) if decoder.kind == "classes" else []
+    classes = [] if decoder.kind == "amounts" else list(decoder.names)
     if as_json:
         named = {"classes": classes} if classes else {}
         typer.echo(json.dumps({**named, **asdict(metrics)}, indent=2, allow_nan=False))
@@ -51,14 +68,17 @@ def print_metrics(metrics: "Metrics", classes: Sequence[Any]) -> None:
         metrics: What to print.
         classes: Names of the classes; empty for regression.
     """
-    from lfds.estimator.metrics import ClassMetrics
+    from lfds.estimator.metrics import ClassMetrics, SeveralMetrics
 
     console = Console(markup=False, emoji=False, highlight=False)
+    if isinstance(metrics, SeveralMetrics):
+        _print_several(metrics, console)
+        return
     single = {name: value for name, value in asdict(metrics).items() if type(value) is not tuple}
     rows = ([name.replace("_", " "), _text(value)] for name, value in single.items())
     console.print(_table((), rows))
     if isinstance(metrics, ClassMetrics):
-        names = [str(name) for name in classes]
+        names = [printable(str(name)) for name in classes]
         console.print("\nconfusion (rows: true class, columns: predicted class)")
         counts = zip(names, metrics.confusion, strict=True)
         console.print(_table(("", *names), ([name, *map(str, row)] for name, row in counts)))
@@ -68,6 +88,22 @@ def print_metrics(metrics: "Metrics", classes: Sequence[Any]) -> None:
             for one in metrics.bins
         )
         console.print(_table(("graphs", "confidence", "accuracy"), bins))
+
+
+def _print_several(metrics: "SeveralMetrics", console: Console) -> None:
+    """Print a row for each target, and their mean."""
+    names = [name for name in metrics.mean if name not in _ONLY_IN_JSON]
+    rows = [
+        [target, str(found.graphs), *(_short(getattr(found, name)) for name in names)]
+        for target, found in metrics.targets.items()
+    ]
+    mean = ["mean", str(metrics.graphs), *(_short(metrics.mean[name]) for name in names)]
+    header = ("target", "graphs", *(name.replace("_", " ") for name in names))
+    console.print(_table(header, [*rows, mean]))
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

@@ -5,9 +5,17 @@ from typing import Annotated
 
 import typer
 
-from lfds.cli.arguments import Data, Model, check_not_in_model, check_output, print_warnings
 from lfds.cli.data import Root, SkipBad, Target, open_data
-from lfds.explain.errors import ExplainError
+from lfds.cli.options import (
+    Data,
+    Device,
+    Model,
+    check_not_in_model,
+    check_output,
+    print_warnings,
+    run_on,
+)
+from lfds.explain import ExplainError
 
 _GRAPHS = 50
 
@@ -30,12 +38,14 @@ def explain(
     root: Root = Path("data"),
     target: Target = None,
     skip_bad: SkipBad = False,
+    device: Device = None,
 ) -> None:
     """Show on which slots the nodes of graphs land: an atlas of a model as one HTML page."""
     if graphs is not None and pick is not None:
         raise ExplainError("--graphs and --pick exclude each other; leave one out")
     if graphs is not None and graphs < 1:
         raise ExplainError(f"--graphs: needs at least 1, not {graphs}")
+    from lfds.data.atomic_io import is_special
     from lfds.data.sources import places_of
     from lfds.estimator.persistence import load
     from lfds.explain.atlas import atlas
@@ -44,12 +54,13 @@ def explain(
     if figures is not None:
         check_not_in_model(figures, model)
     with print_warnings():
-        estimator = load(model)
-        read = open_data(data, root, target, skip_bad)
+        estimator = run_on(load(model), device)
+        read = open_data(data, root, target, skip_bad, molecules=estimator.molecules_)
         made = atlas(estimator, read, show=pick if pick is not None else graphs or _GRAPHS)
     made.save(out)
-    shown = len(made.numbers.graphs)
-    typer.echo(f"{shown:,} of {len(read):,} graphs in {out} ({out.stat().st_size / 1e6:.1f} MB)")
+    shown, size = len(made.numbers.graphs), len(made.html.encode()) / 1e6
+    # The page itself may go to standard output.
+    typer.echo(f"{shown:,} of {len(read):,} graphs in {out} ({size:.1f} MB)", err=is_special(out))
     if figures is not None:
         files = made.save_figures(figures)
-        typer.echo(f"{len(files):,} figures in {figures}")
+        typer.echo(f"{len(files):,} figures in {figures}", err=is_special(out))

@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-from lfds.cli.arguments import Model, check_output, print_warnings
-from lfds.cli.data import Root, SkipBad
+from lfds.cli.data import Root, SkipBad, flags_named
+from lfds.cli.options import Model, check_output, print_warnings
+from lfds.cli.predict import stream_molecules
+from lfds.data.errors import DataError
 
 
 def export(
@@ -19,20 +21,22 @@ def export(
     skip_bad: SkipBad = False,
 ) -> None:
     """Export a model as an ONNX file that runs without lfds."""
-    from lfds.data.readers.smiles import Bad
+    from lfds.data.atomic_io import is_special
     from lfds.data.sources import places_of
-    from lfds.data.streams import stream_source
     from lfds.estimator.onnx import check_onnx, export_onnx
     from lfds.estimator.persistence import load
 
-    bad: Bad = "skip" if skip_bad else "stop"
+    if check is not None and is_special(onnx):
+        raise DataError(f"reads the file again, which {onnx} cannot be", source="--check")
     check_output(onnx, model, () if check is None else places_of(check, root))
     with print_warnings():
         estimator = load(model)
         # Before anything is written, and without targets, as predict reads them.
-        chunks = [] if check is None else list(stream_source(check, root, bad=bad))
+        with flags_named():
+            given = [] if check is None else stream_molecules(estimator, check, root, skip_bad)
+            chunks = list(given)
         export_onnx(estimator, onnx)
-        typer.echo(f"saved as {onnx}")
+        typer.echo(f"saved as {onnx}", err=is_special(onnx))
         if check is not None:
             differences = [check_onnx(estimator, onnx, chunk.graphs) for chunk in chunks]
             count = sum(len(chunk.graphs) for chunk in chunks)

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.arguments import Data, print_warnings
-from lfds.cli.data import Root, SkipBad, Target, open_data
-from lfds.cli.options import flag_of, network_options, options_from, with_flags
+from lfds.cli.data import Root, SkipBad, SmilesColumn, Target, open_data
+from lfds.cli.options import (
+    Data,
+    flag_of,
+    network_options,
+    options_from,
+    print_warnings,
+    with_flags,
+)
 from lfds.config.encoding import NAMES
-from lfds.config.errors import SpecError
+from lfds.config.messages import SpecError, printable
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import STRUCTURES
 from lfds.data.errors import DataError
@@ -19,12 +25,17 @@ from lfds.estimator.options import OWN_SETTINGS, Options
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
+    from lfds.data.splits import Split
     from lfds.estimator.classifier import LFDSClassifier
     from lfds.estimator.regressor import LFDSRegressor
 
 # Options that are not on the command line, or in another form.
 _LEAVE_OUT = ("node_attributes", "node_label", "warm_start", "progress")
 _OTHERS = ("structure", "encoding", "options", "class_weight")
+# Below this many graphs the values of one fit depend on its seed more than on its settings.
+_FEW_GRAPHS = 1000
+# Names that are shown in one line.
+_CLASSES_SHOWN, _LONGEST_NAMES = 5, 60
 _SETTINGS = [name for name in NetworkSettings.model_fields if name not in OWN_SETTINGS]
 FLAGS = {
     **{name: f"--option {name}" for name in _SETTINGS},
@@ -40,7 +51,26 @@ def fit(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the model to write.")],
     root: Root = Path("data"),
     target: Target = None,
+    task: Annotated[
+        str, typer.Option(help="What the targets are.", metavar="auto|classification|regression")
+    ] = "auto",
     skip_bad: SkipBad = False,
+    smiles_column: SmilesColumn = None,
+    largest_fragment: Annotated[
+        bool, typer.Option("--largest-fragment", help="Keep the largest part of salts only.")
+    ] = False,
+    atom_features: Annotated[
+        str | None, typer.Option(help="Features of atoms and bonds.", metavar="full|basic")
+    ] = None,
+    splits: Annotated[
+        str | None,
+        typer.Option(
+            help="Fit on 80 %, validate and test on 10 % each: random, scaffold, or a JSON file."
+        ),
+    ] = None,
+    group_column: Annotated[
+        str | None, typer.Option(help="Rows with the same cell here stay in the same part.")
+    ] = None,
     structure: Annotated[
         list[str] | None, typer.Option(help=f"Latent structures: {', '.join(STRUCTURES)}.")
     ] = None,
@@ -68,7 +98,12 @@ def fit(
         options = Options.of(given)
         options.network_settings()
         options.training_settings()
-        _fit(data, out, root, target, skip_bad, given)
+        reading: dict[str, Any] = {"task": task, "smiles": smiles_column, "group": group_column}
+        if largest_fragment:
+            reading["fragments"] = "largest"
+        if atom_features is not None:
+            reading["atom_features"] = atom_features
+        _fit(data, out, root, target, skip_bad, reading, splits, given)
     except SpecError as error:
         raise SpecError(with_flags(str(error), FLAGS)) from error
 
@@ -77,27 +112,125 @@ def _fit(
     data: str,
     out: Path,
     root: Path,
-    target: str | None,
+    target: list[str] | None,
     skip_bad: bool,
+    reading: Mapping[str, Any],
+    splits: str | None,
     options: Mapping[str, Any],
 ) -> None:
     # torch and scikit-learn take seconds to import; a misspelt option does not wait for them.
+    from lfds.data.splits import Split
     from lfds.estimator.persistence import check_replaceable
 
     check_replaceable(out)  # before training, which may take an hour
-    graphs = open_data(data, root, target, skip_bad)
+    if splits == "scaffold":
+        reading = {**reading, "group": _with_scaffolds(reading["group"])}
+    with print_warnings():
+        graphs = open_data(data, root, target, skip_bad, **reading)
     estimator = _estimator_for(graphs, data, balanced="class_weight" in options)
+    _check_loss(estimator, options)
     estimator.set_params(**options, progress=sys.stderr.isatty())
+    held_out, parts = None, Split((), (), ())
+    fitted_on = graphs
+    if splits is not None:
+        parts = _parts(graphs, splits, estimator.seed, estimator.validation)
+        rows = sorted(parts.train + parts.validation)
+        fitted_on, held_out = graphs[rows], [rows.index(row) for row in parts.validation]
+    estimator.check_options()
+    typer.echo(decision(graphs, str(reading["task"])))
     try:
         with print_warnings():
-            estimator.fit(graphs)
+            estimator.fit(fitted_on, held_out=held_out or None)
     except KeyboardInterrupt:
         typer.echo("lfds: stopped; nothing was written", err=True)
         raise typer.Exit(130) from None
     estimator.set_params(progress=False).save(out)
-    for line in summary(estimator, graphs):
+    for line in summary(estimator, fitted_on):
         typer.echo(line)
+    if estimator.decoder_.kind == "amounts" and len(fitted_on) < _FEW_GRAPHS:
+        params = estimator.get_params()
+        if params.get("members", 1) == 1:
+            fix = "--members 5" if "members" in params else "the mean of several --seed"
+            typer.echo(f"one fit on {len(fitted_on):,} graphs depends on its seed; use {fix}")
+    if parts.test:
+        with print_warnings():
+            typer.echo(_tested(estimator, graphs[parts.test]))
     typer.echo(f"saved as {out}")
+
+
+def decision(graphs: "GraphSet", task: str) -> str:
+    """Return one line about what is fitted, and how to fit something else."""
+    names = ", ".join(graphs.target_names)
+    what = f" of {names}" if names and len(names) <= _LONGEST_NAMES else ""
+    if not graphs.classes:
+        fix = "; --task classification for classes" if task == "auto" else ""
+        return f"task: regression{what}{fix}"
+    shown = ", ".join(map(str, graphs.classes[:_CLASSES_SHOWN]))
+    more = ", ..." if len(graphs.classes) > _CLASSES_SHOWN else ""
+    numbers = all(not isinstance(name, str) for name in graphs.classes)
+    fix = "; --task regression for numbers" if task == "auto" and numbers else ""
+    return f"task: classification{what} ({len(graphs.classes)} classes: {shown}{more}){fix}"
+
+
+def _with_scaffolds(group: str | None) -> str:
+    if group is not None:
+        raise DataError("has scaffolds as groups; leave out --group-column", source="--splits")
+    return "scaffold"
+
+
+def _parts(graphs: "GraphSet", splits: str, seed: int, validation: float) -> "Split":
+    """Return the parts of ``--splits``."""
+    import numpy as np
+
+    from lfds.data.splits import grouped_split, random_split, read_splits
+
+    try:
+        if splits not in ("random", "scaffold"):
+            first = read_splits(splits, len(graphs), check=False)[0]
+            _check_rows(first, len(graphs), splits)
+            return first
+        if graphs.groups.shape[1]:
+            return grouped_split(graphs.groups[:, 0].numpy(), validation=validation)
+        one_class = not graphs.classes or graphs.y.ndim == 2
+        y = np.zeros(len(graphs), dtype=np.int64) if one_class else graphs.y.numpy()
+        return random_split(y, seed=seed, validation=validation)
+    except DataError as error:
+        if error.source != "splits":
+            raise
+        raise DataError(error.problem, source="--splits") from error
+
+
+def _check_rows(split: "Split", count: int, source: str) -> None:
+    rows = split.train + split.validation + split.test
+    if not split.train or len(set(rows)) < len(rows) or not set(rows) <= set(range(count)):
+        raise DataError(
+            f"its first fold needs graphs to train on, none twice, from 0 to {count - 1}",
+            source=source,
+        )
+
+
+def _tested(estimator: "LFDSClassifier | LFDSRegressor", test: "GraphSet") -> str:
+    """Return one line about the test part."""
+    from dataclasses import asdict
+
+    from lfds.estimator.metrics import SeveralMetrics, evaluate
+
+    metrics = evaluate(estimator, test)
+    several = isinstance(metrics, SeveralMetrics)
+    numbers = metrics.mean if isinstance(metrics, SeveralMetrics) else asdict(metrics)
+    shown = ", ".join(
+        f"{name.replace('_', ' ')} {value:.4f}"
+        for name, value in numbers.items()
+        if isinstance(value, float)
+    )
+    return f"test on {len(test):,} graphs: {shown}{' (means over targets)' if several else ''}"
+
+
+def _check_loss(estimator: "LFDSClassifier | LFDSRegressor", options: Mapping[str, Any]) -> None:
+    if "loss" in options and "loss" not in estimator.get_params():
+        raise DataError(
+            "is for regression, and the targets are classes; leave it out", source="--loss"
+        )
 
 
 def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> list[str]:
@@ -105,8 +238,12 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
     history, decoder = estimator.history_, estimator.decoder_
     score = history.validation[history.best]
     if decoder.kind == "classes":
-        what = f"{decoder.outputs} classes: {', '.join(map(str, decoder.names))}"
+        names = printable(", ".join(map(str, decoder.names)))
+        what = f"{decoder.outputs} classes: {names}"
         metric = f"accuracy {100 * score:.1f} %"
+    elif decoder.kind == "labels":
+        what = f"{decoder.outputs} targets with classes {decoder.names[0]} and {decoder.names[1]}"
+        metric = f"log loss {-score:.3f}"
     else:
         what = f"{decoder.outputs} target(s)"
         # The score is minus the squared error of targets with variance one.
@@ -125,15 +262,47 @@ def _estimator_for(
     """Return a new classifier or regressor, whichever fits the targets of the graphs."""
     from lfds.estimator.classifier import LFDSClassifier
     from lfds.estimator.regressor import LFDSRegressor
-    from lfds.estimator.targets import check_has_targets, check_several_classes, class_labels
+    from lfds.estimator.targets import (
+        check_both_classes,
+        check_has_targets,
+        check_several_classes,
+        class_labels,
+    )
 
     check_has_targets(graphs, data, "lfds fit needs labelled graphs")
     if graphs.classes:
-        check_several_classes(class_labels(None, graphs), data)
+        if graphs.y.ndim == 1:
+            check_several_classes(class_labels(None, graphs), data)
+            _check_repeated(graphs, data)
+        else:
+            check_both_classes(graphs.y.numpy(), graphs.target_names)
         return LFDSClassifier()
+    _check_not_constant(graphs, data)
     if balanced:
         raise DataError(
             f"needs classes, and the targets of {data} are numbers; leave it out",
             source="--balanced",
         )
     return LFDSRegressor()
+
+
+def _check_repeated(graphs: "GraphSet", data: str) -> None:
+    """Raise if no class has a second graph: the targets are names of graphs, or numbers."""
+    if len(graphs) > 2 and len(graphs.y.unique()) == len(graphs):
+        numbers = all(not isinstance(name, str) for name in graphs.classes)
+        fix = "use --task regression" if numbers else "name another column with --target"
+        raise DataError(
+            f"each of {len(graphs):,} graphs is of a class of its own, such as "
+            f"{graphs.classes[0]!r}; {fix}",
+            source=data,
+        )
+
+
+def _check_not_constant(graphs: "GraphSet", data: str) -> None:
+    table, known = graphs.y.reshape(len(graphs), -1), graphs.known_targets
+    for place in range(table.shape[1]):
+        values = table[known[:, place], place]
+        if len(values.unique()) < 2:
+            name = f"target {graphs.target_names[place]!r}" if graphs.target_names else "the target"
+            found = "no values" if len(values) == 0 else f"one value only, {values[0].item():g}"
+            raise DataError(f"{name} has {found}; there is nothing to fit", source=data)

@@ -1,19 +1,29 @@
-"""Options made from settings, and options that take several values."""
+"""What commands share: options made from settings or with several values, arguments, checks."""
 
 import inspect
 import json
+import os
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, Union, get_args, get_origin
 
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
-from lfds.config.errors import SpecError
+from lfds.cli.data import SOURCE_HELP
+from lfds.config.messages import SpecError, as_message
+from lfds.data.errors import DataError, reading
+
+if TYPE_CHECKING:
+    from lfds.estimator.classifier import LFDSClassifier
+    from lfds.estimator.regressor import LFDSRegressor
 
 _NO_FLAGS: Mapping[str, str] = {}
 
@@ -150,3 +160,91 @@ def _option_type(name: str, annotation: Any) -> Any:
     if annotation in (bool, int, float, str):
         return annotation
     raise TypeError(f"no option can be made from {name}: {annotation}; leave it out")
+
+
+Data = Annotated[str, typer.Argument(help=SOURCE_HELP)]
+Model = Annotated[Path, typer.Argument(help="Folder of a saved model.")]
+Device = Annotated[
+    str | None, typer.Option(help="Where to compute: cpu (default), cuda, mps, ..., or auto.")
+]
+Precision = Annotated[
+    str | None,
+    typer.Option(help="Precision of products; the model's by default.", metavar="32|bf16"),
+]
+
+
+def run_on(
+    estimator: "LFDSClassifier | LFDSRegressor", device: str | None, precision: str | None = None
+) -> "LFDSClassifier | LFDSRegressor":
+    """Return a loaded estimator that computes on a device and in a precision, if given."""
+    from lfds.estimator.options import Options
+    from lfds.train.device import resolve_device
+
+    given = {"device": device, "precision": precision}
+    given = {name: value for name, value in given.items() if value is not None}
+    try:
+        Options.of(given)
+        resolve_device(device or "cpu")
+    except SpecError as error:
+        raise SpecError(with_flags(str(error), {name: flag_of(name) for name in given})) from error
+    estimator.set_params(**given)
+    return estimator
+
+
+@contextmanager
+def print_warnings() -> Iterator[None]:
+    """Print the first warning of every category as one line on standard error."""
+    printed: set[type[Warning]] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if category not in printed:
+            printed.add(category)
+            typer.echo(f"lfds: warning: {as_message(str(message))}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+def check_output(out: Path, model: Path, data: Iterable[Path] = ()) -> None:
+    """Raise if writing a file would overwrite an input.
+
+    Args:
+        out: The file to write.
+        model: Folder of a model; no other files may be written there.
+        data: Files and folders with graphs; new files may be written to such a folder.
+    """
+    check_not_in_model(out, model)
+    with reading(out):
+        if out.is_dir():
+            raise DataError("is a folder, but a file is to be written; name a file", source=out)
+        lost = next((place for place in data if out.exists() and _within(out, place)), None)
+    if lost is not None:
+        what = "is an input" if out.samefile(lost) else f"is part of the input {lost}"
+        raise DataError(f"{what} and would be overwritten; choose a new file", source=out)
+
+
+def check_not_in_model(out: Path, model: Path) -> None:
+    """Raise if a path is in the folder of a model."""
+    with reading(out):
+        inside = _within(out, model)
+    if inside:
+        raise DataError(
+            f"is in the model folder {model}, which holds nothing else; choose another place",
+            source=out,
+        )
+
+
+def _within(out: Path, place: Path) -> bool:
+    """Whether a path is another one or below it, whatever links lead there."""
+    real = Path(os.path.realpath(out))
+    existing = (path for path in (real, *real.parents) if path.exists())
+    return place.exists() and any(path.samefile(place) for path in existing)

@@ -8,7 +8,7 @@ import typer
 
 from lfds.config.messages import choose_from
 from lfds.report.figures import FIGURES
-from lfds.results.errors import ResultsError
+from lfds.results.record import ResultsError
 
 if TYPE_CHECKING:
     from lfds.report.load import Report
@@ -45,6 +45,7 @@ def report(
     page = _page_path(run, out) if form == "html" else None
     _protect_inputs(run, page or out)
     # numpy, scipy and matplotlib take a while to import: check the options first.
+    from lfds.data.atomic_io import is_special
     from lfds.report.load import make_report
 
     made = make_report(run)
@@ -59,7 +60,8 @@ def report(
         typer.echo(content, nl=False)
     else:
         _write(target, content.encode())
-        typer.echo(f"{target}")
+        # The report itself may go to standard output.
+        typer.echo(f"{target}", err=is_special(target))
 
 
 def _check(option: str, name: str, names: Iterable[str]) -> None:

@@ -1,7 +1,8 @@
 """Classifiers and regressors of graphs with the interface of scikit-learn."""
 
-import importlib
 from typing import TYPE_CHECKING
+
+from lfds.lazy import lazy_names
 
 if TYPE_CHECKING:
     from lfds.estimator.classifier import LFDSClassifier
@@ -20,15 +21,4 @@ _HOMES = {
     "load": "lfds.estimator.persistence",
 }
 
-
-def __getattr__(name: str) -> object:
-    # torch and scikit-learn take seconds to import; help texts do not wait for them.
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(
-        f"module 'lfds.estimator' has no attribute {name!r}; it offers {', '.join(__all__)}"
-    )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -18,6 +18,7 @@ from lfds.config.training import TrainingSettings
 from lfds.data.encodings.encoder import Encoder, automatic_encoding
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
+from lfds.data.readers.atom_features import MoleculeOptions
 from lfds.estimator.fitting import (
     FitPlan,
     FitResult,
@@ -33,11 +34,13 @@ from lfds.estimator.output_decoding import Decoder
 from lfds.estimator.persistence import SavedModel, save_model
 from lfds.estimator.predictor import predict
 from lfds.nn import GraphNetwork, NetworkSettings
+from lfds.train.device import resolve_device
 from lfds.train.loop import Progress
 from lfds.train.memory_limit import check_memory
 from lfds.train.objective import Objective
 
 DEFAULTS = Options()
+_MOLECULES = MoleculeOptions()
 Encoding = str | Sequence[str] | EncodingSettings
 _Decoder = TypeVar("_Decoder", bound=Decoder)
 
@@ -70,6 +73,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         node_attributes: Sequence[str] = (),
         node_label: str | None = DEFAULTS.node_label,
         seed: int = DEFAULTS.seed,
+        device: str = DEFAULTS.device,
+        precision: str = DEFAULTS.precision,
         warm_start: bool = DEFAULTS.warm_start,
         workers: int = DEFAULTS.workers,
         progress: bool = DEFAULTS.progress,
@@ -80,23 +85,30 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         """Store the arguments of the constructor unchanged; ``fit`` validates them."""
         self.__dict__.update({name: one for name, one in arguments.items() if name != "self"})
 
-    def fit(self, graphs: Graphs, y: Any = None) -> Self:
+    def fit(self, graphs: Graphs, y: Any = None, *, held_out: Sequence[int] | None = None) -> Self:
         """Fit the network on graphs.
 
         Args:
             graphs: A ``GraphSet``, or a list of PyG's ``Data``, of NetworkX graphs, of SMILES, or
                 of arrays ``[n, d]``.
             y: One target per graph; by default those that the graphs carry.
+            held_out: Rows of the graphs to validate on, instead of a random ``validation`` of them;
+                without it, graphs of a group (``GraphSet.groups``) are held out together.
         """
-        data = self._read(graphs, targets=y is None)
         start = self._warm_start() if self.warm_start and hasattr(self, "network_") else None
+        data = self._read(graphs, targets=y is None, anew=start is None)
         before = None if start is None else self.decoder_
         targets, decoder, objective = self._prepare(data, y, before)
         plan = self._plan(data, objective)
         if start is not None:
             check_features(data, start.encoder, stacklevel=2)
         fitted = fit_network(
-            replace(data, y=targets), self._strata(targets), decoder.outputs, plan, start
+            replace(data, y=targets),
+            self._strata(targets),
+            decoder.outputs,
+            plan,
+            start,
+            _checked_rows(held_out, len(data)),
         )
         self._set(fitted.network, fitted.encoder, self._calibrate(decoder, fitted, targets))
         self.history_ = fitted.history
@@ -153,7 +165,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         """
         check_is_fitted(self, "network_")
         card = ModelCard(
-            parameters=self._options(),
+            # A model may be loaded where there is no such device.
+            parameters=self._options().model_copy(update={"device": DEFAULTS.device}),
             network=self.network_.settings,
             features=self.network_.in_channels,
             meaning=self.decoder_,
@@ -187,6 +200,11 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         """Return the decoder, calibrated on the validation graphs."""
         return decoder
 
+    def check_options(self) -> None:
+        """Raise if an option is invalid, or the network would need too much memory."""
+        check_memory(self._network())
+        resolve_device(self._options().device)
+
     def _options(self) -> Options:
         """Validate the arguments of the constructor."""
         return Options.of(self.get_params(deep=False))
@@ -199,7 +217,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
 
     def _plan(self, graphs: GraphSet, objective: Objective) -> FitPlan:
         options, network = self._options(), self._network()
-        check_memory(network)  # before graphs are encoded, which may take an hour
+        self.check_options()  # before graphs are encoded, which may take an hour
         encoding = encoding_settings(options.encoding, graphs)
         return FitPlan(network, self._training(), encoding, objective, options)
 
@@ -211,25 +229,54 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             )
         return WarmStart(self.network_, self.encoder_, self._fits)
 
-    def _read(self, graphs: Graphs, *, targets: bool) -> GraphSet:
+    def _read(self, graphs: Graphs, *, targets: bool, anew: bool = False) -> GraphSet:
         options = self._options()
         return as_graphs(
             graphs,
             node_attributes=options.node_attributes,
             node_label=options.node_label,
             targets=targets,
+            molecules=_MOLECULES if anew else self.molecules_,
         )
+
+    @property
+    def molecules_(self) -> MoleculeOptions:
+        """How SMILES are read: as those that the model was fitted on."""
+        return self.training_data_.molecules if hasattr(self, "training_data_") else _MOLECULES
 
     def _predict(self, graphs: Graphs, *, head: bool = True) -> NDArray[np.float32]:
         check_is_fitted(self, "network_")
         data = self._read(graphs, targets=False)
         check_features(data, self.encoder_, stacklevel=4)
-        workers = self._options().workers
-        return predict(self.network_, self.encoder_, data, workers=workers, head=head).numpy()
+        options = self._options()
+        found = predict(
+            self.network_,
+            self.encoder_,
+            data,
+            workers=options.workers,
+            head=head,
+            device=resolve_device(options.device),
+            precision=options.precision,
+        )
+        return found.numpy()
 
     def _set(self, network: GraphNetwork, encoder: Encoder, decoder: _Decoder) -> None:
         self.network_, self.encoder_, self.decoder_ = network, encoder, decoder
         self._optimizer = None
+
+
+def _checked_rows(held_out: Sequence[int] | None, count: int) -> NDArray[np.int64] | None:
+    if held_out is None:
+        return None
+    rows = np.asarray(held_out)
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise DataError("needs a list of rows, as [0, 7]", source="held_out")
+    rows = np.unique(rows.astype(np.int64))
+    if rows[0] < 0 or rows[-1] >= count or len(rows) == count:
+        raise DataError(
+            f"needs some rows from 0 to {count - 1}, and others to train on", source="held_out"
+        )
+    return rows
 
 
 def encoding_settings(encoding: Encoding, graphs: GraphSet) -> EncodingSettings:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self, final
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -16,30 +17,41 @@ from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
 from lfds.estimator.fitting import FitResult
 from lfds.estimator.input_conversion import Graphs
 from lfds.estimator.options import document_options
-from lfds.estimator.output_decoding import ClassDecoder, fit_temperature
+from lfds.estimator.output_decoding import ClassDecoder, MultiLabelDecoder, fit_temperature
 from lfds.estimator.targets import (
     Labels,
+    check_both_classes,
     check_several_classes,
     class_indices,
     class_labels,
     class_weights,
+    has_several_targets,
+    multi_label_weights,
+    multi_labels,
     sorted_classes,
+    target_names,
     warn_of_many_classes,
 )
-from lfds.train.objective import Classify, Objective
+from lfds.train.objective import Classify, ClassifyEach, Objective
+
+_Decoder = ClassDecoder | MultiLabelDecoder
 
 
 @final
 @document_options
-class LFDSClassifier(ClassifierMixin, GraphEstimator[ClassDecoder]):
+class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
     """Classify graphs.
+
+    With ``y`` of shape ``[graphs, targets]`` there are several targets with the same two classes;
+    entries may be missing (NaN). Then predictions have that shape, and so do probabilities, which
+    are those of the second class.
 
     Graphs are a :class:`lfds.GraphSet`, or a list of PyG's ``Data``, of NetworkX graphs, of SMILES,
     or of arrays ``[n, d]`` (sets of n points, no edges).
 
     Attributes:
         classes_: The labels as the user spelt them, sorted.
-        temperature_: Outputs are divided by it before the softmax.
+        temperature_: Outputs are divided by it before the softmax; one for each of several targets.
         network_: The fitted :class:`lfds.nn.GraphNetwork`.
         encoder_: Computes its node features.
         history_: Losses and accuracies of each epoch; ``history_.best`` is the epoch that was kept.
@@ -70,6 +82,8 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[ClassDecoder]):
         node_attributes: Sequence[str] = (),
         node_label: str | None = DEFAULTS.node_label,
         seed: int = DEFAULTS.seed,
+        device: str = DEFAULTS.device,
+        precision: str = DEFAULTS.precision,
         warm_start: bool = DEFAULTS.warm_start,
         workers: int = DEFAULTS.workers,
         progress: bool = DEFAULTS.progress,
@@ -103,31 +117,107 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[ClassDecoder]):
         return self.decoder_.labels
 
     @property
-    def temperature_(self) -> float:
+    def temperature_(self) -> float | NDArray[np.float64]:
         check_is_fitted(self, "network_")
-        return self.decoder_.temperature
+        decoder = self.decoder_
+        if isinstance(decoder, ClassDecoder):
+            return decoder.temperature
+        return np.array(decoder.temperatures)
 
     def predict_proba(self, graphs: Graphs) -> NDArray[np.float64]:
-        """Return the probability of every class, ``[graphs, classes]``, in their order."""
+        """Return the probability of every class, ``[graphs, classes]``, in their order.
+
+        With several targets it is that of the second class of each, ``[graphs, targets]``.
+        """
         outputs = self.outputs(graphs)
         return self.decoder_.probabilities(outputs)
 
     def predict(self, graphs: Graphs) -> Labels:
-        """Return the most probable class of every graph."""
-        best = self.outputs(graphs).argmax(axis=1)
-        labels: Labels = self.classes_[best]
+        """Return the most probable class of every graph, or of every target of every graph."""
+        labels: Labels = self.classes_[self._indices(self.outputs(graphs))]
         return labels
 
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy; ``y`` is by default the labels that the graphs carry."""
+        """Return the accuracy; ``y`` is by default the labels that the graphs carry.
+
+        With several targets it is the fraction of known ones that are predicted.
+        """
         data = self._read(graphs, targets=y is None)
-        expected = class_indices(class_labels(y, data), self.classes_).numpy()
-        predicted = self.outputs(data).argmax(axis=1)
-        return float(accuracy_score(expected, predicted, sample_weight=sample_weight))
+        predicted = self._indices(self.outputs(data))
+        if isinstance(self.decoder_, ClassDecoder):
+            expected = class_indices(class_labels(y, data), self.classes_).numpy()
+            return float(accuracy_score(expected, predicted, sample_weight=sample_weight))
+        table = self._multi_labels(data, y, self.decoder_)
+        known = table >= 0
+        weights = np.ones(len(table)) if sample_weight is None else np.asarray(sample_weight)
+        return float(np.average((predicted == table)[known], weights=weights[known.nonzero()[0]]))
+
+    def label_indices(self, graphs: Graphs, y: Any = None) -> NDArray[np.int64]:
+        """Return the class of each of several targets as an index into ``classes_``; -1 if missing.
+
+        Args:
+            graphs: The graphs.
+            y: ``[graphs, targets]``; by default what the graphs carry.
+        """
+        assert isinstance(self.decoder_, MultiLabelDecoder)
+        return self._multi_labels(self._read(graphs, targets=y is None), y, self.decoder_)
+
+    def _indices(self, outputs: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Return the index of the most probable class."""
+        if isinstance(self.decoder_, ClassDecoder):
+            best: NDArray[np.int64] = outputs.argmax(axis=1)
+            return best
+        return (outputs > 0).astype(np.int64)
 
     def _prepare(
+        self, graphs: GraphSet, y: Any, decoder: _Decoder | None
+    ) -> tuple[Tensor, _Decoder, Objective]:
+        several = has_several_targets(y, graphs)
+        if decoder is not None and several != isinstance(decoder, MultiLabelDecoder):
+            raise DataError(
+                f"the model has {decoder.outputs if not several else 1} target(s), and y has "
+                f"{'several' if several else 'one'} for each graph",
+                source="y",
+            )
+        if several:
+            assert decoder is None or isinstance(decoder, MultiLabelDecoder)
+            return self._prepare_several(graphs, y, decoder)
+        assert decoder is None or isinstance(decoder, ClassDecoder)
+        return self._prepare_one(graphs, y, decoder)
+
+    def _prepare_several(
+        self, graphs: GraphSet, y: Any, decoder: MultiLabelDecoder | None
+    ) -> tuple[Tensor, _Decoder, Objective]:
+        if decoder is None:
+            table, classes = multi_labels(y, graphs)
+            check_several_classes(classes)
+            names = target_names(y, graphs, table.shape[1])
+            check_both_classes(table, names)
+            decoder = MultiLabelDecoder(
+                names=tuple(classes.tolist()), targets=names, temperatures=(1.0,) * len(names)
+            )
+        else:
+            table = self._multi_labels(graphs, y, decoder)
+        weights = multi_label_weights(self._options().weights, decoder.labels, table)
+        known = float((table >= 0).sum() / len(table))
+        return torch.from_numpy(table), decoder, ClassifyEach(max(known, 1e-9), weights)
+
+    def _multi_labels(
+        self, graphs: GraphSet, y: Any, decoder: MultiLabelDecoder
+    ) -> NDArray[np.int64]:
+        """Return the index of the class of each target, in the classes of the model."""
+        table, classes = multi_labels(y, graphs)
+        if table.shape[1] != decoder.outputs:
+            raise DataError(
+                f"has {table.shape[1]} targets for each graph, and the model {decoder.outputs}",
+                source="y",
+            )
+        places = class_indices(classes, decoder.labels).numpy()
+        return np.where(table >= 0, places[table], table)
+
+    def _prepare_one(
         self, graphs: GraphSet, y: Any, decoder: ClassDecoder | None
-    ) -> tuple[Tensor, ClassDecoder, Objective]:
+    ) -> tuple[Tensor, _Decoder, Objective]:
         labels = class_labels(y, graphs)
         if decoder is None:
             check_several_classes(labels)
@@ -138,9 +228,19 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[ClassDecoder]):
         return indices, decoder, Classify(weights)
 
     def _strata(self, targets: Tensor) -> NDArray[np.integer]:
-        return targets.numpy()
+        # Several targets would need a stratum for each combination of classes.
+        return targets.numpy() if targets.ndim == 1 else np.zeros(len(targets), dtype=np.int64)
 
-    def _calibrate(self, decoder: ClassDecoder, fitted: FitResult, targets: Tensor) -> ClassDecoder:
-        labels = targets.numpy()[fitted.validation]
-        found = fit_temperature(fitted.outputs.numpy(), labels)
-        return ClassDecoder(names=decoder.names, temperature=found)
+    def _calibrate(self, decoder: _Decoder, fitted: FitResult, targets: Tensor) -> _Decoder:
+        labels, outputs = targets.numpy()[fitted.validation], fitted.outputs.numpy()
+        if isinstance(decoder, ClassDecoder):
+            found = fit_temperature(outputs, labels)
+            return ClassDecoder(names=decoder.names, temperature=found)
+        # The logits of two classes are 0 and z.
+        pairs = np.stack([np.zeros_like(outputs), outputs], axis=2)
+        known = labels >= 0
+        each = [
+            fit_temperature(pairs[known[:, place], place], labels[known[:, place], place])
+            for place in range(decoder.outputs)
+        ]
+        return decoder.model_copy(update={"temperatures": tuple(each)})

@@ -17,12 +17,15 @@ from lfds.config.encoding import EncodingSettings
 from lfds.config.training import TrainingSettings
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
+from lfds.data.splits import validation_groups
 from lfds.estimator.options import Options
 from lfds.estimator.predictor import run
 from lfds.nn import GraphNetwork, NetworkSettings
+from lfds.nn.randomness import draw_from, initialize_from
 from lfds.seeds import seed_for
+from lfds.train import DivergedError
+from lfds.train.device import CPU, on_device, resolve_device
 from lfds.train.epoch import batches, train_pass
-from lfds.train.errors import DivergedError
 from lfds.train.loop import Progress, Training
 from lfds.train.memory_limit import build_network, memory_errors_explained
 from lfds.train.objective import Objective
@@ -89,6 +92,7 @@ def fit_network(
     outputs: int,
     plan: FitPlan,
     start: WarmStart | None,
+    held_out: Rows | None = None,
 ) -> FitResult:
     """Fit a network.
 
@@ -98,32 +102,34 @@ def fit_network(
         outputs: Number of outputs of the network.
         plan: All settings.
         start: Network to continue from; ``None`` for new weights.
+        held_out: Rows of the validation graphs; by default they are drawn, whole groups if the
+            graphs have groups.
     """
     options = plan.options
-    train, validation = split_validation(strata, options.validation, options.seed)
+    train, validation = _parts(graphs, strata, options, held_out)
     encoder = Encoder(plan.encoding).fit(graphs[train]) if start is None else start.encoder
     encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
     scope = ("estimator", "fit", 0 if start is None else start.fits)
-    with _isolated_randomness():
-        if start is None:
-            network = new_network(encoder.width, outputs, plan)
-        else:
-            network = deepcopy(start.network)
-        training = Training(
-            network,
-            encoded[train],
-            encoded[validation] if len(validation) else None,
-            plan.training,
-            options.seed,
-            scope,
-            objective=plan.objective,
-            patience=options.patience,
-        )
-        with progress_bar(plan.training.epochs, shown=options.progress) as after_epoch:
-            training.run(after_epoch)
+    if start is None:
+        network = new_network(encoder.width, outputs, plan)
+    else:
+        network = deepcopy(start.network)
+    training = Training(
+        network,
+        encoded[train],
+        encoded[validation] if len(validation) else None,
+        plan.training,
+        options.seed,
+        scope,
+        objective=plan.objective,
+        patience=options.patience,
+    )
+    with progress_bar(plan.training.epochs, shown=options.progress) as after_epoch:
+        training.run(after_epoch)
     network.load_state_dict(training.best)
-    validated = run(network.eval(), encoded[validation])
-    return FitResult(network, encoder, training.progress, validation, validated)
+    device, precision = training.device, plan.training.precision
+    validated = run(network.eval(), encoded[validation], device, precision)
+    return FitResult(network.to(CPU), encoder, training.progress, validation, validated)
 
 
 def partial_fit_network(
@@ -148,11 +154,13 @@ def partial_fit_network(
     encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
     order = torch.Generator().manual_seed(seed_for(options.seed, "estimator", "order", call))
     rows = torch.randperm(len(encoded), generator=order)
-    with _isolated_randomness(), memory_errors_explained(network.settings, size):
-        torch.manual_seed(seed_for(options.seed, "estimator", "dropout", call))
-        parts = batches(encoded, rows, size)
+    device = resolve_device(options.device)
+    network.to(device)  # and stays there, as the state of the optimizer does
+    dropout = seed_for(options.seed, "estimator", "dropout", call)
+    with draw_from(dropout), memory_errors_explained(network.settings, size):
+        parts = batches(on_device(encoded, device), rows, size)
         try:
-            return train_pass(network, parts, optimizer, plan.objective)
+            return train_pass(network, parts, optimizer, plan.objective, options.precision)
         except DivergedError as error:
             raise DivergedError(
                 f"{error} in call {call + 1}; start again with a learning rate below "
@@ -162,9 +170,21 @@ def partial_fit_network(
 
 def new_network(features: int, outputs: int, plan: FitPlan) -> GraphNetwork:
     """Return a network with random weights that depend on the seed of the plan alone."""
-    with _isolated_randomness():
-        torch.manual_seed(seed_for(plan.options.seed, "estimator", "weights"))
+    with initialize_from(seed_for(plan.options.seed, "estimator", "weights")):
         return build_network(features, outputs, plan.network)
+
+
+def _parts(
+    graphs: GraphSet, strata: NDArray[np.integer], options: Options, held_out: Rows | None
+) -> tuple[Rows, Rows]:
+    """Return the rows of training and of validation graphs."""
+    if held_out is not None:
+        return np.setdiff1d(np.arange(len(graphs)), held_out), np.unique(held_out)
+    if graphs.groups.shape[1] and options.validation:
+        seed = seed_for(options.seed, "estimator", "validation")
+        chosen = validation_groups(graphs.groups[:, 0].numpy(), options.validation, seed)
+        return np.flatnonzero(~chosen), np.flatnonzero(chosen)
+    return split_validation(strata, options.validation, options.seed)
 
 
 def split_validation(strata: NDArray[np.integer], fraction: float, seed: int) -> tuple[Rows, Rows]:
@@ -214,10 +234,3 @@ def progress_bar(epochs: int, *, shown: bool) -> Iterator[Callable[[Training], N
             bar.update(task, completed=history.epochs, note=text)
 
         yield after_epoch
-
-
-@contextmanager
-def _isolated_randomness() -> Iterator[None]:
-    """Restore torch's global generator, which layers draw from."""
-    with torch.random.fork_rng(devices=[]):
-        yield

@@ -16,12 +16,14 @@ from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import graphs_from_arrays
+from lfds.data.readers.atom_features import MoleculeOptions, graphs_of_molecules
 from lfds.data.readers.networkx import graphs_from_networkx
 from lfds.data.readers.pyg import graphs_from_pyg
-from lfds.data.readers.smiles import graphs_of_molecules, molecule_from
+from lfds.data.readers.rdkit_molecules import invalid_reason, molecule_from
 
 Graphs = GraphSet | Iterable[Any]
 _LABELS_SHOWN = 5
+_DEFAULT_MOLECULES = MoleculeOptions()
 
 
 class UnseenLabelsWarning(UserWarning):
@@ -34,6 +36,7 @@ def as_graphs(
     node_attributes: Sequence[str] = (),
     node_label: str | None = None,
     targets: bool = True,
+    molecules: MoleculeOptions = _DEFAULT_MOLECULES,
 ) -> GraphSet:
     """Return graphs of any supported form as one GraphSet.
 
@@ -43,6 +46,7 @@ def as_graphs(
         node_attributes: Names of numeric node data of NetworkX graphs.
         node_label: Name of categorical node data of NetworkX graphs.
         targets: Whether to read the targets that the graphs carry.
+        molecules: How SMILES are read.
     """
     if isinstance(given, GraphSet):
         return _from_sets([given])
@@ -54,7 +58,7 @@ def as_graphs(
     if isinstance(items[0], Data):
         return graphs_from_pyg(items, targets=targets)
     if isinstance(items[0], str):
-        return _from_smiles(items)
+        return _from_smiles(items, molecules)
     if _is_networkx(items[0]):
         # Given targets keep the reader from looking for any.
         y = None if targets else np.zeros(len(items), dtype=np.int64)
@@ -83,6 +87,8 @@ def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> No
                 source=f"node {name}",
             )
     for column, seen in enumerate(encoder.label_values):
+        if column in encoder.hashed_labels:  # new values have a column, too
+            continue
         labels = graphs.labels[:, column]
         new = labels[~torch.isin(labels, torch.tensor(seen, dtype=labels.dtype))]
         if len(new):
@@ -133,17 +139,20 @@ def _from_sets(sets: Sequence[Any]) -> GraphSet:
     return replace(graphs, attributes=graphs.x, labels=graphs.labels[:, :0], label_values=())
 
 
-def _from_smiles(items: Sequence[Any]) -> GraphSet:
+def _from_smiles(items: Sequence[Any], options: MoleculeOptions) -> GraphSet:
     molecules = []
     for position, item in enumerate(items):
-        molecule = molecule_from(item) if isinstance(item, str) else None
+        text = item if isinstance(item, str) else ""
+        molecule = molecule_from(text, options.fragments)
         if molecule is None:
+            reason = invalid_reason(text) if isinstance(item, str) else "it is no text"
             raise DataError(
-                f"invalid SMILES {quoted(item)}; correct it or leave it out",
+                f"invalid SMILES {quoted(item)}: {reason}; correct it or leave it out",
                 source=f"graph {position}",
             )
         molecules.append(molecule)
-    return graphs_of_molecules(molecules, None, "molecules")
+    graphs = graphs_of_molecules(molecules, None, "molecules", options.atom_features)
+    return replace(graphs, provenance={**graphs.provenance, **options.model_dump()})
 
 
 def _from_points(items: Sequence[Any]) -> GraphSet:

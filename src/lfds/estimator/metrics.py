@@ -1,6 +1,7 @@
 """How good predictions are: accuracy, ranking, calibration, and errors of values."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,10 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.classifier import LFDSClassifier
+from lfds.estimator.output_decoding import ClassDecoder, MultiLabelDecoder, ValueDecoder
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.estimator.targets import class_indices, class_labels, regression_targets
 
@@ -79,7 +82,22 @@ class ValueMetrics:
     r2: float | None
 
 
-Metrics = ClassMetrics | ValueMetrics
+@dataclass(frozen=True)
+class SeveralMetrics:
+    """Metrics of several targets.
+
+    Attributes:
+        graphs: Number of graphs.
+        mean: The mean over targets of each metric that is one number.
+        targets: The metrics of each target, over the graphs for which it is known.
+    """
+
+    graphs: int
+    mean: dict[str, float | None]
+    targets: dict[str, ClassMetrics | ValueMetrics]
+
+
+Metrics = ClassMetrics | ValueMetrics | SeveralMetrics
 
 
 def evaluate(
@@ -92,10 +110,68 @@ def evaluate(
         graphs: Their classes have to be among those of the estimator.
         source: Where the graphs are from, for the message about an unknown class.
     """
+    check_targets(estimator, graphs, source)
+    decoder = estimator.decoder_
+    if isinstance(decoder, MultiLabelDecoder):
+        assert isinstance(estimator, LFDSClassifier)
+        table = estimator.label_indices(graphs)
+        second = estimator.predict_proba(graphs)
+        pairs = np.stack([1 - second, second], axis=2)
+        return several_metrics(
+            len(graphs),
+            {
+                name: class_metrics(table[known, place], pairs[known, place])
+                for place, name in enumerate(decoder.targets)
+                for known in [table[:, place] >= 0]
+                if known.any()
+            },
+        )
     if isinstance(estimator, LFDSClassifier):
         y = class_indices(class_labels(None, graphs), estimator.classes_, source)
         return class_metrics(y.numpy(), estimator.predict_proba(graphs))
-    return value_metrics(regression_targets(None, graphs), estimator.predict(graphs))
+    assert isinstance(decoder, ValueDecoder)
+    expected, predicted = regression_targets(None, graphs), estimator.predict(graphs)
+    if expected.ndim == 1:
+        return value_metrics(expected, predicted)
+    return several_metrics(
+        len(graphs),
+        {
+            name: value_metrics(expected[known, place], predicted[known, place])
+            for place, name in enumerate(value_names(decoder))
+            for known in [~np.isnan(expected[:, place])]
+        },
+    )
+
+
+def check_targets(
+    estimator: LFDSClassifier | LFDSRegressor, graphs: GraphSet, source: str = "y"
+) -> None:
+    """Raise unless graphs carry as many targets as an estimator predicts."""
+    decoder = estimator.decoder_
+    wanted = 1 if isinstance(decoder, ClassDecoder) else decoder.outputs
+    found = 1 if graphs.y.ndim == 1 else graphs.y.shape[1]
+    if wanted != found:
+        raise DataError(f"has {found} target(s), and the model {wanted}", source=source)
+
+
+def value_names(decoder: ValueDecoder) -> list[str]:
+    """Return the name of each value: that of its target, or ``amount`` with a number."""
+    if decoder.names:
+        return list(decoder.names)
+    return ["amount"] if decoder.single else [f"amount{k}" for k in range(decoder.outputs)]
+
+
+def several_metrics(
+    graphs: int, targets: Mapping[str, ClassMetrics | ValueMetrics]
+) -> SeveralMetrics:
+    """Return the metrics of several targets, with their means."""
+    single: dict[str, list[float]] = {}
+    for metrics in targets.values():
+        for name, value in asdict(metrics).items():
+            if isinstance(value, float):
+                single.setdefault(name, []).append(value)
+    means = {name: float(np.mean(values)) for name, values in single.items()}
+    return SeveralMetrics(graphs, dict(means), dict(targets))
 
 
 def class_metrics(y: NDArray[np.int64], probabilities: NDArray[np.float64]) -> ClassMetrics:

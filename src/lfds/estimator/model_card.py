@@ -14,13 +14,16 @@ from lfds import __version__
 from lfds.config.migrations import (
     SCHEMA_VERSION,
     VERSION_KEY,
+    added_fields,
     check_version,
     legacy_defaults,
     version_of,
 )
-from lfds.data.errors import DataError
-from lfds.data.fingerprint import content_of
+from lfds.config.strict_json import strict_json
+from lfds.data.errors import DataError, check_regular
 from lfds.data.graphset import GraphSet
+from lfds.data.readers.atom_features import LEGACY_ATOM_FEATURES, MoleculeOptions
+from lfds.data.storage import content_of
 from lfds.estimator.options import Options
 from lfds.estimator.output_decoding import StoredDecoder
 from lfds.nn import NetworkSettings
@@ -44,17 +47,25 @@ class TrainingData(BaseModel):
         name: Name of the GraphSet.
         graphs: Number of graphs.
         fingerprint: Hash of everything that could be learned from.
+        molecules: How molecules were read, so that others are read in the same way; models of
+            earlier versions know the basic features only.
     """
 
     model_config = _FORBID
     name: str
     graphs: int
     fingerprint: str
+    molecules: MoleculeOptions = MoleculeOptions(atom_features=LEGACY_ATOM_FEATURES)
 
     @classmethod
     def of(cls, graphs: GraphSet) -> Self:
         """Describe some graphs."""
-        return cls(name=graphs.name, graphs=len(graphs), fingerprint=content_of(graphs))
+        return cls(
+            name=graphs.name,
+            graphs=len(graphs),
+            fingerprint=content_of(graphs),
+            molecules=MoleculeOptions.of(graphs),
+        )
 
 
 class ModelCard(BaseModel):
@@ -110,7 +121,7 @@ def read_head(source: Path) -> dict[str, Any]:
     """Read a card of any version, without looking at its model."""
     content = file_content(source)  # outside of `try`: a DataError is a ValueError
     try:
-        head: Any = json.loads(content)
+        head: Any = strict_json(content)
     except (ValueError, RecursionError) as error:
         raise DataError(f"invalid JSON ({error}); {_FIX}", source=source) from error
     if not isinstance(head, dict) or head.get("format") != FORMAT:
@@ -127,6 +138,8 @@ def digest(content: object) -> str:
 def file_content(file: Path) -> bytes:
     """Read a file of a model folder."""
     try:
+        if file.exists():
+            check_regular(file)
         return file.read_bytes()
     except FileNotFoundError:
         raise DataError(f"is missing; {_FIX}", source=file) from None
@@ -159,10 +172,18 @@ def _migrate(model: Any) -> Any:
         return model
     network, parameters = model["network"], model.get("parameters")
     before = legacy_defaults(NetworkSettings)
-    added = {name: value for name, value in before.items() if name not in network}
-    migrated = {**model, "network": {**added, **network}}
+    network = {**{name: before[name] for name in before if name not in network}, **network}
+    migrated = {**model, "network": network}
     chosen = parameters.get("options") if isinstance(parameters, dict) else None
-    if added and isinstance(parameters, dict) and isinstance(chosen, dict | None):
+    if isinstance(parameters, dict) and isinstance(chosen, dict | None):
+        fields = NetworkSettings.model_fields
+        later = {name: network.get(name, fields[name].default) for name, _ in _LATER}
+        kept = {name: value for name, value in later.items() if value != fields[name].default}
         # Otherwise a warm start, or a fit of a copy, would build a network with today's defaults.
-        migrated["parameters"] = {**parameters, "options": {**added, **(chosen or {})}}
+        if kept:
+            migrated["parameters"] = {**parameters, "options": {**kept, **(chosen or {})}}
     return migrated
+
+
+_LATER = tuple(added_fields(NetworkSettings))
+"""Settings that were added later, or whose defaults changed."""

@@ -2,7 +2,8 @@
 
 The inputs are ``labels`` and ``attributes`` of the nodes as a GraphSet has them, ``structure``
 (structural encodings, computed beforehand), each if the model uses it, then ``ptr`` and
-``edge_index``. The output is ``probabilities`` of classes, or values called ``amounts`` in double
+``edge_index``. The output is ``probabilities`` of classes, or of the second class of each of
+several targets, or values called ``amounts`` in double
 precision.
 """
 
@@ -26,11 +27,10 @@ from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import GraphEstimator
 from lfds.estimator.classifier import LFDSClassifier
-from lfds.estimator.output_decoding import ClassDecoder, Decoder
+from lfds.estimator.output_decoding import ClassDecoder, Decoder, MultiLabelDecoder, ValueDecoder
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.nn import GraphNetwork
 from lfds.nn.ops.ragged import runs_of_nodes
-from lfds.nn.ops.segment import ragged_max
 
 _LARGEST_SIZE = 2**31 - 1
 # Running the file takes nodes x slots x channels numbers of memory.
@@ -45,6 +45,12 @@ def export_onnx(estimator: GraphEstimator[Any], path: str | PathLike[str]) -> No
         import onnxscript  # noqa: F401  torch's exporter needs it
     except ImportError as error:
         raise DataError(_MISSING) from error
+    if estimator.encoder_.hashed_labels:
+        raise DataError(
+            "has node labels of so many values that they are hashed, which an ONNX file cannot "
+            "do; fit a model with attributes instead of these labels",
+            source="model",
+        )
     model = OnnxModel(estimator.network_, estimator.encoder_, estimator.decoder_).eval()
     tables = [torch.zeros(4, width, dtype=dtype) for _, width, dtype in model.inputs]
     example = (tables, torch.tensor([0, 2, 4]), torch.tensor([[0, 1, 2], [1, 0, 3]]))
@@ -66,7 +72,9 @@ def export_onnx(estimator: GraphEstimator[Any], path: str | PathLike[str]) -> No
             verbose=False,
         )
     proto = program.model_proto
-    onnx.helper.set_model_props(proto, {"classes": json.dumps(model.classes)})
+    names = {"classes": model.classes, "targets": model.targets}
+    given = {key: json.dumps(one) for key, one in names.items() if one or key == "classes"}
+    onnx.helper.set_model_props(proto, given)
     atomic_write(Path(path), proto.SerializeToString())
 
 
@@ -93,6 +101,12 @@ def onnx_inputs(estimator: GraphEstimator[Any], graphs: GraphSet) -> dict[str, A
         "structure": structural_features(graphs, encoder.settings.structure),
         "ones": torch.ones(graphs.num_nodes, 1),
     }
+    if estimator.encoder_.hashed_labels:
+        raise DataError(
+            "has node labels of so many values that they are hashed, which an ONNX file cannot "
+            "do; fit a model with attributes instead of these labels",
+            source="model",
+        )
     model = OnnxModel(estimator.network_, encoder, estimator.decoder_)
     given = {name: tables[name].numpy() for name, _, _ in model.inputs}
     return {**given, "ptr": batch.ptr.numpy(), "edge_index": batch.edge_index.numpy()}
@@ -141,6 +155,7 @@ class OnnxModel(nn.Module):
     Attributes:
         inputs: Name, width and dtype of each input table of nodes.
         classes: Names of the classes; empty for regression.
+        targets: Names of several targets with two classes; empty for others.
     """
 
     shift: Tensor
@@ -160,18 +175,16 @@ class OnnxModel(nn.Module):
             ("ones" if encoder.names == ("one",) else "structure", structure, torch.float32),
         )
         self.inputs = [table for table in tables if table[1]]
-        self.classes = list(decoder.names) if isinstance(decoder, ClassDecoder) else []
+        self.classes = [] if isinstance(decoder, ValueDecoder) else list(decoder.names)
+        self.targets = list(decoder.targets) if isinstance(decoder, MultiLabelDecoder) else []
         self.decoder = decoder
 
     def forward(self, tables: list[Tensor], ptr: Tensor, edge_index: Tensor) -> Tensor:
         named = zip(self.inputs, tables, strict=True)
         x = torch.cat([self._encode(name, table) for (name, _, _), table in named], dim=1)
         everything, last = self.network.base(x, EdgePairs(edge_index[0], edge_index[1]))
-        # A latent structure uses no edges, and the head sees the maxima over all layers as well.
-        pool = self.network.pool
-        pooled = pool(everything if pool.uses_all_layers else last, ptr, None)
-        vectors = [ragged_max(everything, ptr), pooled]
-        return self._decode(self.network.head(torch.cat(vectors, dim=1)))
+        vectors = self.network.pooled(everything, last, ptr, None)  # a structure uses no edges
+        return self._decode(self.network.head(vectors))
 
     def _encode(self, name: str, table: Tensor) -> Tensor:
         if name == "attributes":
@@ -185,6 +198,8 @@ class OnnxModel(nn.Module):
     def _decode(self, outputs: Tensor) -> Tensor:
         if isinstance(self.decoder, ClassDecoder):
             return (outputs / self.decoder.temperature).softmax(dim=1)
+        if isinstance(self.decoder, MultiLabelDecoder):
+            return (outputs / torch.tensor(self.decoder.temperatures)).sigmoid()
         # Single precision would lose a small spread about a large mean.
         means = torch.tensor(self.decoder.means, dtype=torch.float64)
         scales = torch.tensor(self.decoder.scales, dtype=torch.float64)

@@ -26,11 +26,10 @@ from pydantic import (
 
 from lfds.config.comparison import CompareSpec
 from lfds.config.encoding import EncodingSettings
-from lfds.config.errors import SpecError
-from lfds.config.messages import choose_from, one_line
+from lfds.config.messages import SpecError, choose_from, one_line
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import STRUCTURES
-from lfds.config.training import TrainingSettings
+from lfds.config.training import Precision, TrainingSettings
 
 Label = bool | int | float | str
 
@@ -104,6 +103,13 @@ class Options(BaseModel):
     """Name of categorical node data of NetworkX graphs, which are integers."""
     seed: _Integer = 0
     """Random seed; the same seed, graphs and number of threads give the same model."""
+    device: Annotated[StrictStr, _needs("the name of a device, as 'cpu', 'cuda' or 'auto'")] = (
+        _TRAINING.device
+    )
+    """Where to train and predict: ``"cpu"``, ``"cuda"``, ``"mps"``, ...; ``"auto"`` is the
+    accelerator of the machine if it has one."""
+    precision: Annotated[Precision, _needs("'32' or 'bf16'")] = _TRAINING.precision
+    """Precision of the products in the network: ``"32"``, or ``"bf16"`` under autocast."""
     warm_start: _Switch = False
     """Whether ``fit`` continues from the weights of the last fit."""
     workers: _Count = 1
@@ -114,7 +120,10 @@ class Options(BaseModel):
         Literal["balanced"] | list[tuple[Label, _Weight]] | None,
         _needs("None, 'balanced', or a weight above 0 for each label, as {'rare': 3.0}"),
     ] = None
-    """Weights of the classes; ``"balanced"`` gives all classes the same total weight."""
+    """Weights of the classes; ``"balanced"`` gives all classes the same total weight, for each
+    target by itself if there are several."""
+    loss: Annotated[Literal["squared", "huber"], _needs("'squared' or 'huber'")] = "squared"
+    """Error of regression that is minimized: squared, or Huber's, in which outliers weigh less."""
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Self:
@@ -129,10 +138,11 @@ class Options(BaseModel):
             need, found = cls.model_fields[name].title, reprlib.repr(params[name])
             raise SpecError(f"{name}: needs {need}, not {found}") from error
 
-    def for_estimator(self) -> dict[str, Any]:
-        """Return the options in the form of the constructor."""
+    def for_estimator(self, estimator: type) -> dict[str, Any]:
+        """Return the options that an estimator has, in the form of its constructor."""
         options = {name: getattr(self, name) for name in type(self).model_fields}
-        return {**options, "class_weight": self.weights}
+        options["class_weight"] = self.weights
+        return {name: options[name] for name in inspect.signature(estimator).parameters}
 
     @property
     def weights(self) -> Literal["balanced"] | dict[Label, float] | None:
@@ -166,7 +176,8 @@ class Options(BaseModel):
 
         A learning rate below the usual final one stays constant.
         """
-        same = {name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate")}
+        names = ("epochs", "batch_size", "learning_rate", "device", "precision")
+        same = {name: getattr(self, name) for name in names}
         final = min(TrainingSettings().final_learning_rate, self.learning_rate)
         return _validated(TrainingSettings, {**same, "final_learning_rate": final})
 

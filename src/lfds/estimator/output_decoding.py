@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 from torch import Tensor
 
 from lfds.data.errors import DataError
@@ -51,6 +51,48 @@ class ClassDecoder(BaseModel):
 
 
 @final
+class MultiLabelDecoder(BaseModel):
+    """Decodes one output per target, all with the same two classes.
+
+    Attributes:
+        names: The two labels as the user spelt them, sorted; outputs are logits of the second.
+        targets: The name of each target.
+        temperatures: Outputs of each target are divided by it before the sigmoid.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    kind: Literal["labels"] = "labels"
+    names: Annotated[tuple[Label, Label], Field(strict=False)]
+    targets: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    temperatures: Annotated[tuple[_Scale, ...], Field(strict=False)]
+
+    @model_validator(mode="after")
+    def _each_target_has_a_temperature(self) -> Self:
+        if len(self.targets) != len(self.temperatures):
+            raise ValueError(
+                f"{len(self.targets)} targets need as many temperatures, not "
+                f"{len(self.temperatures)}"
+            )
+        return self
+
+    @property
+    def labels(self) -> Labels:
+        """The names as an array."""
+        return np.array(self.names)
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return len(self.targets)
+
+    def probabilities(self, outputs: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the probability of the second class of each target, ``[graphs, targets]``."""
+        logits = np.asarray(outputs, dtype=np.float64)
+        found: NDArray[np.float64] = expit(logits / np.array(self.temperatures))
+        return found
+
+
+@final
 class ValueDecoder(BaseModel):
     """Decodes one output per regression target, standardized over the graphs that were fitted on.
 
@@ -58,6 +100,7 @@ class ValueDecoder(BaseModel):
         means: Mean of each target.
         scales: Its standard deviation; 1 for a constant target.
         single: Whether targets are ``[graphs]`` and not ``[graphs, targets]``.
+        names: The name of each target; empty if they have none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +108,7 @@ class ValueDecoder(BaseModel):
     means: Annotated[tuple[_Value, ...], Field(min_length=1)]
     scales: tuple[_Scale, ...]
     single: bool
+    names: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _each_mean_has_a_scale(self) -> Self:
@@ -75,19 +119,24 @@ class ValueDecoder(BaseModel):
         return self
 
     @classmethod
-    def fit(cls, values: NDArray[np.float64]) -> Self:
-        """Return the decoder for targets, ``[graphs]`` or ``[graphs, targets]``."""
+    def fit(cls, values: NDArray[np.float64], names: tuple[str, ...] = ()) -> Self:
+        """Return the decoder for targets, ``[graphs]`` or ``[graphs, targets]``; NaN is missing."""
         table = values.reshape(len(values), -1)
-        spread = table.std(axis=0)
-        if (np.ptp(table, axis=0) > 0)[spread == 0].any():
+        missing = np.isnan(table)
+        # Without missing values, numpy's own functions: the same bits as ever.
+        mean, std = (np.nanmean, np.nanstd) if missing.any() else (np.mean, np.std)
+        spread = std(table, axis=0)
+        ranges = np.nanmax(table, axis=0) - np.nanmin(table, axis=0)
+        if (ranges > 0)[spread == 0].any():
             raise DataError(
                 "the targets differ by too little for double precision; use other units",
                 source="y",
             )
         return cls(
-            means=tuple(table.mean(axis=0).tolist()),
+            means=tuple(mean(table, axis=0).tolist()),
             scales=tuple(np.where(spread > 0, spread, 1.0).tolist()),
             single=values.ndim == 1,
+            names=names,
         )
 
     @property
@@ -106,7 +155,7 @@ class ValueDecoder(BaseModel):
         return table[:, 0] if self.single else table
 
 
-Decoder = ClassDecoder | ValueDecoder
+Decoder = ClassDecoder | MultiLabelDecoder | ValueDecoder
 StoredDecoder = Annotated[Decoder, Field(discriminator="kind")]
 
 

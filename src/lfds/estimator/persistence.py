@@ -13,9 +13,9 @@ from safetensors.torch import save as tensors_to
 from torch import Size, Tensor
 
 from lfds.config.migrations import migrate_weights
-from lfds.data.atomic_io import atomic_folder, check_overwrite, previous_folder
+from lfds.data.atomic_io import atomic_folder, check_overwrite, check_present
 from lfds.data.encodings.encoder import Encoder
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, reading
 from lfds.estimator.model_card import (
     ModelCard,
     card_text,
@@ -24,7 +24,7 @@ from lfds.estimator.model_card import (
     read_card,
     read_head,
 )
-from lfds.estimator.output_decoding import ClassDecoder
+from lfds.estimator.output_decoding import ValueDecoder
 from lfds.nn import GraphNetwork
 
 if TYPE_CHECKING:
@@ -64,18 +64,20 @@ def load(path: str | PathLike[str]) -> "LFDSClassifier | LFDSRegressor":
     from lfds.estimator.regressor import LFDSRegressor
 
     saved = load_model(path)
-    options = saved.card.parameters.for_estimator()
-    if isinstance(saved.card.decoder, ClassDecoder):
-        return LFDSClassifier(**options).restore(saved)
-    del options["class_weight"]
-    return LFDSRegressor(**options).restore(saved)
+    options = saved.card.parameters
+    if isinstance(saved.card.decoder, ValueDecoder):
+        return LFDSRegressor(**options.for_estimator(LFDSRegressor)).restore(saved)
+    return LFDSClassifier(**options.for_estimator(LFDSClassifier)).restore(saved)
 
 
 def load_model(path: str | PathLike[str]) -> SavedModel:
     """Read a model folder and verify its checksums."""
     folder = Path(path)
-    if not folder.is_dir():
-        raise _no_folder(folder)
+    with reading(folder):
+        found = folder.is_dir()
+    if not found:
+        check_present(folder, "model")
+        raise DataError("is not a model: needs a folder that save wrote", source=folder)
     card = read_card(folder / CARD)
     files = {name: _verified(folder / name, card.files.get(name)) for name in (WEIGHTS, ENCODER)}
     encoder = Encoder.from_json(files[ENCODER])
@@ -137,8 +139,11 @@ def network_from(content: bytes, card: ModelCard, source: Path) -> GraphNetwork:
     for name, value in weights.items():
         if not bool(value.isfinite().all()):
             raise damaged(source, f"{name} is not finite")
-    network = GraphNetwork(card.features, card.decoder.outputs, card.network)
-    network.load_state_dict(weights)
+    try:
+        network = GraphNetwork(card.features, card.decoder.outputs, card.network)
+        network.load_state_dict(weights)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise damaged(source, str(error)) from error
     return network
 
 
@@ -187,14 +192,3 @@ def _verified(file: Path, expected: str | None) -> bytes:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _no_folder(folder: Path) -> DataError:
-    old = None if folder.exists() else previous_folder(folder)
-    if old is None:
-        return DataError("is not a model: needs a folder that save wrote", source=folder)
-    return DataError(
-        f"is missing: a save was interrupted, and the previous model was moved to {old}; move it "
-        f"back to {folder}, or save again",
-        source=folder,
-    )

@@ -1,5 +1,6 @@
 """A regressor of graphs with the interface of scikit-learn."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, final
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor
 from lfds.config.training import TrainingSettings
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.estimator.base import GraphEstimator
+from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
 from lfds.estimator.input_conversion import Graphs
 from lfds.estimator.options import document_options
 from lfds.estimator.output_decoding import ValueDecoder
@@ -25,9 +26,9 @@ from lfds.train.objective import Objective, Regress
 class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
     """Predict one or several values of graphs.
 
-    Graphs are those of :class:`lfds.LFDSClassifier`. Targets are standardized for the training,
-    whose loss is the squared error; predictions are in the units of the targets. The head has no
-    dropout by default: it adds noise to every value.
+    Graphs are those of :class:`lfds.LFDSClassifier`. Targets are standardized for the training;
+    predictions are in the units of the targets. One of several targets may be missing (NaN). The
+    head has no dropout by default: it adds noise to every value.
 
     Attributes:
         network_: The fitted :class:`lfds.nn.GraphNetwork`.
@@ -41,6 +42,31 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
     >>> reg.predict(sets[:3]).shape
     (3,)
     """
+
+    def __init__(
+        self,
+        structure: str | Sequence[str] = DEFAULTS.structure,
+        *,
+        slots: int = DEFAULTS.slots,
+        reduction: str = DEFAULTS.reduction,
+        encoding: Encoding = DEFAULTS.encoding,
+        epochs: int = DEFAULTS.epochs,
+        batch_size: int = DEFAULTS.batch_size,
+        learning_rate: float = DEFAULTS.learning_rate,
+        loss: str = DEFAULTS.loss,
+        validation: float = DEFAULTS.validation,
+        patience: int | None = DEFAULTS.patience,
+        options: Mapping[str, Any] | None = DEFAULTS.options,
+        node_attributes: Sequence[str] = (),
+        node_label: str | None = DEFAULTS.node_label,
+        seed: int = DEFAULTS.seed,
+        device: str = DEFAULTS.device,
+        precision: str = DEFAULTS.precision,
+        warm_start: bool = DEFAULTS.warm_start,
+        workers: int = DEFAULTS.workers,
+        progress: bool = DEFAULTS.progress,
+    ) -> None:
+        self._store(locals())
 
     def partial_fit(self, graphs: Graphs, y: Any = None) -> Self:
         """Train one epoch on some graphs, continuing from earlier calls.
@@ -60,22 +86,35 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         return self.decoder_.values(outputs)
 
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination R2."""
+        """Return the coefficient of determination R2, the mean over several targets."""
         data = self._read(graphs, targets=y is None)
-        predicted = self.predict(data)
-        return float(r2_score(regression_targets(y, data), predicted, sample_weight=sample_weight))
+        predicted, expected = self.predict(data), regression_targets(y, data)
+        if not np.isnan(expected).any():
+            return float(r2_score(expected, predicted, sample_weight=sample_weight))
+        weights = np.ones(len(expected)) if sample_weight is None else np.asarray(sample_weight)
+        scores = [
+            r2_score(true[known], found[known], sample_weight=weights[known])
+            for true, found in zip(expected.T, predicted.T, strict=True)
+            for known in [~np.isnan(true)]
+        ]
+        return float(np.mean(scores))
 
     def _prepare(
         self, graphs: GraphSet, y: Any, decoder: ValueDecoder | None
     ) -> tuple[Tensor, ValueDecoder, Objective]:
         values = regression_targets(y, graphs)
-        decoder = ValueDecoder.fit(values) if decoder is None else decoder
+        if decoder is None:
+            names = graphs.target_names if y is None else ()
+            decoder = ValueDecoder.fit(values, names)
         found = values.reshape(len(values), -1).shape[1]
         if (decoder.outputs, decoder.single) != (found, values.ndim == 1):
             raise DataError(
                 f"has {found} targets for each graph, and the model {decoder.outputs}", source="y"
             )
-        return decoder.standardize(values), decoder, Regress()
+        missing = np.isnan(values)
+        known = float((~missing).sum() / len(values)) if missing.any() else None
+        huber = self._options().loss == "huber"
+        return decoder.standardize(values), decoder, Regress(known, huber=huber)
 
     def _strata(self, targets: Tensor) -> NDArray[np.integer]:
         return np.zeros(len(targets), dtype=np.int64)

@@ -2,7 +2,7 @@
 
 import reprlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lfds.data.errors import DataError, quoted
-from lfds.data.graphset import GraphSet
+from lfds.data.graphset import MISSING_CLASS, GraphSet
+from lfds.data.readers.tables import are_many_classes
 
 Labels = NDArray[Any]
 
-# More classes than this, with fewer graphs of each, are rare; as values to regress they are common.
-_MANY_CLASSES, _FEW_GRAPHS = 10, 10
 # Sums of squared targets have to be finite.
 _LARGEST_VALUE = 1e100
 
@@ -52,8 +51,92 @@ def class_labels(y: Any, graphs: GraphSet) -> Labels:
     return labels
 
 
+def has_several_targets(y: Any, graphs: GraphSet) -> bool:
+    """Whether there are several targets with two classes each, and not one with any number.
+
+    Args:
+        y: Labels; ``None`` takes those that the graphs carry.
+        graphs: The labelled graphs.
+    """
+    if y is None:
+        return graphs.y.ndim == 2 and graphs.y.shape[1] > 0 and bool(graphs.classes)
+    shape = np.shape(y.detach().cpu().numpy() if isinstance(y, Tensor) else y)
+    return len(shape) == 2 and shape[1] > 1
+
+
+def multi_labels(y: Any, graphs: GraphSet) -> tuple[NDArray[np.int64], Labels]:
+    """Return the class of each target of each graph, -1 where it is missing, and both classes.
+
+    Args:
+        y: Names, integers or booleans, ``[graphs, targets]``; floats with NaN where one is missing.
+            ``None`` takes the labels that the graphs carry.
+        graphs: The labelled graphs.
+    """
+    if y is None:
+        carried: NDArray[np.int64] = graphs.y.numpy()
+        return carried, np.array(graphs.classes)
+    labels = _one_per_graph(y, len(graphs))
+    flat = labels.reshape(-1)
+    known = np.array([one is not None and one == one for one in flat.tolist()])  # NaN differs
+    if not known.any():
+        raise DataError("no target of any graph is known", source="y")
+    values = _typed(flat[known] if labels.dtype.kind != "O" else np.array(flat[known].tolist()))
+    if values.dtype.kind == "f":
+        _check_integers(values)
+        values = values.astype(np.int64)
+    classes = np.unique(values)
+    if len(classes) > 2:
+        shown = ", ".join(str(name) for name in classes[:5].tolist())
+        raise DataError(
+            f"several targets need the same two classes, not {len(classes)}: {shown}; fit "
+            "them one by one, or use LFDSRegressor for numbers",
+            source="y",
+        )
+    indices = np.full(len(flat), MISSING_CLASS, dtype=np.int64)
+    indices[known] = np.searchsorted(classes, values)
+    return indices.reshape(labels.shape), classes
+
+
+def target_names(y: Any, graphs: GraphSet, count: int) -> tuple[str, ...]:
+    """Return the name of each target: those of a data frame or of the graphs, else numbers."""
+    columns = getattr(y, "columns", None)
+    if columns is not None:
+        return tuple(map(str, columns))
+    if y is None and len(graphs.target_names) == count:
+        return graphs.target_names
+    return tuple(f"target{k}" for k in range(count))
+
+
+def check_both_classes(y: NDArray[np.int64], names: Sequence[str]) -> None:
+    """Raise unless graphs of both classes are known for each of several targets."""
+    for name, column in zip(names, y.T, strict=True):
+        counts = [int((column == one).sum()) for one in (0, 1)]
+        if min(counts) == 0:
+            found = f"all {max(counts)} known graphs are of one class" if any(counts) else "none"
+            raise DataError(
+                f"target {quoted(name)} needs graphs of both classes, and {found}; leave it out",
+                source="y",
+            )
+
+
+def multi_label_weights(
+    weights: Literal["balanced"] | Mapping[Any, float] | None, classes: Labels, y: NDArray[np.int64]
+) -> Tensor | None:
+    """Return the weight of both classes of each target in the loss, ``[2, targets]``.
+
+    The arguments are those of :func:`class_weights`; ``"balanced"`` is so for each target.
+    """
+    if weights is None:
+        return None
+    columns = [torch.from_numpy(column[column >= 0]) for column in y.T]
+    found = [class_weights(weights, classes, column) for column in columns]
+    return torch.stack([one for one in found if one is not None], dim=1)
+
+
 def regression_targets(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
     """Return the targets of every graph, ``[graphs]`` or ``[graphs, targets]``.
+
+    One of several targets may be missing, which is NaN.
 
     Args:
         y: Numbers; ``None`` takes the targets that the graphs carry.
@@ -61,7 +144,10 @@ def regression_targets(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
     """
     if y is None:
         check_has_targets(graphs)
-        y = np.array(graphs.classes)[graphs.y.numpy()] if graphs.classes else graphs.y
+        y = graphs.y
+        if graphs.classes:
+            named = np.array(graphs.classes)[graphs.y.numpy()]
+            y = named if graphs.y.ndim == 1 else _with_nan(named, graphs)
     values = _one_per_graph(y, len(graphs))
     if values.ndim > 2 or values.shape[1:] == (0,) or values.dtype.kind not in "iuf":
         raise DataError(
@@ -71,10 +157,20 @@ def regression_targets(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
         )
     values = values.astype(np.float64)
     rows = values.reshape(len(values), -1)
-    _check_all(np.isfinite(rows), values, "finite; leave that graph out")
-    small = np.abs(rows) <= _LARGEST_VALUE
+    missing = np.isnan(rows) if rows.shape[1] > 1 else np.zeros(rows.shape, dtype=bool)
+    _check_all(np.isfinite(rows) | missing, values, "finite; leave that graph out")
+    if missing.all(axis=0).any():
+        column = int(missing.all(axis=0).argmax())
+        raise DataError(f"target {column} is missing for all graphs; leave it out", source="y")
+    small = missing | (np.abs(rows) <= _LARGEST_VALUE)
     _check_all(small, values, f"no larger than {_LARGEST_VALUE:g}; use other units")
     return values
+
+
+def _with_nan(named: Labels, graphs: GraphSet) -> NDArray[Any]:
+    if named.dtype.kind not in "iuf":
+        return named
+    return np.where(graphs.known_targets.numpy(), named.astype(np.float64), np.nan)
 
 
 def check_has_targets(graphs: GraphSet, source: str = "y", fix: str = "pass y=") -> None:
@@ -120,12 +216,12 @@ def sorted_classes(classes: Any) -> Labels:
 def warn_of_many_classes(labels: Labels) -> None:
     """Warn if the labels are numbers that hardly ever repeat."""
     count = len(np.unique(labels))
-    if labels.dtype.kind in "iuf" and count > _MANY_CLASSES and len(labels) < count * _FEW_GRAPHS:
+    if labels.dtype.kind in "iuf" and are_many_classes(count, len(labels)):
         warnings.warn(
             f"y has {count} different numbers for {len(labels)} graphs; to predict numbers use "
-            "LFDSRegressor (lfds fit does where a file writes them with a point, as 7.0)",
+            "LFDSRegressor (lfds fit --task regression)",
             ManyClassesWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -3,6 +3,7 @@
 import html as escaping
 import operator
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -18,11 +19,12 @@ from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.input_conversion import Graphs, as_graphs, check_features
 from lfds.estimator.output_decoding import ClassDecoder
 from lfds.estimator.regressor import LFDSRegressor
+from lfds.explain import ExplainError
 from lfds.explain.capture import latent_pools
 from lfds.explain.compute import atlas_numbers, spread_over_classes, true_classes, with_targets
-from lfds.explain.errors import ExplainError
 from lfds.explain.record import AtlasNumbers
 from lfds.explain.render import render_page
+from lfds.train.device import resolve_device
 
 
 @final
@@ -107,12 +109,16 @@ def atlas(
         node_attributes=model.node_attributes,
         node_label=model.node_label,
         targets=y is None,
+        molecules=model.molecules_,
     )
     if y is not None:
         data = with_targets(data, y, model.decoder_)
     check_features(data, model.encoder_, stacklevel=2)
     shown = _shown(show, data, model)
-    return Atlas(atlas_numbers(model.network_, model.encoder_, data, model.decoder_, shown))
+    network, device = model.network_, resolve_device(model.device)
+    if device.type != "cpu":
+        network = deepcopy(network).to(device)
+    return Atlas(atlas_numbers(network, model.encoder_, data, model.decoder_, shown))
 
 
 def _shown(

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from lfds.config.registry import STRUCTURES
 from lfds.data.batch import Batch
-from lfds.explain.errors import ExplainError
+from lfds.explain import ExplainError
 from lfds.nn import Edges, GraphNetwork, LFDSPool
+from lfds.train.device import to_device
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,7 @@ def trace_pools(
             for pool in pools:
                 hook = pool.register_forward_pre_hook(record)
                 hooks.callback(hook.remove)
+            batch = to_device(batch, next(network.parameters()).device)
             edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
             outputs: Tensor = network(batch.x, batch.ptr, edges)
         return outputs, [_trace(pool, *inputs[pool]) for pool in pools]

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.options import Label
-from lfds.estimator.output_decoding import ClassDecoder, Decoder
+from lfds.estimator.output_decoding import ClassDecoder, Decoder, MultiLabelDecoder
 from lfds.estimator.targets import class_indices, class_labels, regression_targets
 from lfds.explain.capture import latent_pools, trace_pools
 from lfds.explain.drawing import draw_structure
@@ -25,6 +26,7 @@ from lfds.explain.record import (
     PoolView,
     contributions,
 )
+from lfds.explain.topography import expected_error, scattered_nodes
 from lfds.nn import GraphNetwork, LFDSPool
 from lfds.nn.ops.ragged import runs_of_nodes
 from lfds.nn.slot_modules import SlotReadout
@@ -61,13 +63,19 @@ def atlas_numbers(
         nodes_of_a_batch: Number of nodes in a batch.
     """
     pools = latent_pools(network)
+    neighbours = [_neighbours(pool) for pool in pools]
     outputs, traces = [], []
     for piece in runs_of_nodes(graphs.ptr, nodes_of_a_piece):
         encoded = encoder.transform(graphs[piece])
         for rows in runs_of_nodes(encoded.ptr, nodes_of_a_batch):
             found, seen = trace_pools(network, pools, encoded.batch(rows))
             outputs.append(_array(found))
-            traces.append([(_array(one.mass), _array(one.picks)) for one in seen])
+            traces.append(
+                [
+                    (_array(one.mass), _array(one.picks), _scattered(one.shares, near))
+                    for one, near in zip(seen, neighbours, strict=True)
+                ]
+            )
     views = tuple(
         PoolView(
             name=type(pool.structure).__name__,
@@ -75,8 +83,9 @@ def atlas_numbers(
             mass=np.concatenate([trace[number][0] for trace in traces]),
             picks=np.concatenate([trace[number][1] for trace in traces]),
             extra_readout=EXTRA_READOUTS[pool.readout],
+            **_topography([trace[number][2] for trace in traces], near),
         )
-        for number, pool in enumerate(pools)
+        for number, (pool, near) in enumerate(zip(pools, neighbours, strict=True))
     )
     return AtlasNumbers(
         name=graphs.name,
@@ -98,13 +107,16 @@ def predictions(outputs: Floats, graphs: GraphSet, decoder: Decoder) -> dict[str
             "values": nothing,
             "true_values": nothing,
         }
-    values = decoder.values(outputs).reshape(len(graphs), -1).astype(np.float32)
+    several = isinstance(decoder, MultiLabelDecoder)
+    read = decoder.probabilities if isinstance(decoder, MultiLabelDecoder) else decoder.values
+    values = read(outputs).reshape(len(graphs), -1).astype(np.float32)
     return {
         "classes": (),
         "target": np.full(len(graphs), -1),
         "probabilities": nothing,
+        # Of several targets with two classes, the probability of the second.
         "values": values,
-        "true_values": true_values(graphs, values.shape[1]),
+        "true_values": nothing if several else true_values(graphs, values.shape[1]),
     }
 
 
@@ -119,6 +131,8 @@ def with_targets(graphs: GraphSet, y: Any, decoder: Decoder) -> GraphSet:
     if isinstance(decoder, ClassDecoder):
         indices = class_indices(class_labels(y, graphs), decoder.labels)
         return replace(graphs, y=indices, classes=tuple(str(name) for name in decoder.names))
+    if isinstance(decoder, MultiLabelDecoder):
+        return graphs  # predictions of several targets are shown without the true ones
     values = regression_targets(y, graphs).reshape(len(graphs), -1)
     if values.shape[1] != decoder.outputs:
         raise DataError(
@@ -203,6 +217,30 @@ def _views(
                 for own, view in zip(shares, views, strict=True)
             ),
         )
+
+
+def _neighbours(pool: LFDSPool) -> NDArray[np.bool_] | None:
+    """Which slots are neighbours; None where that is learned, or where no slot has any."""
+    laplacian = pool.structure.laplacian()
+    if laplacian is None:
+        return None
+    near = laplacian.fill_diagonal_(0).detach().cpu().numpy() != 0
+    return near if near.any() else None
+
+
+def _scattered(shares: Tensor, neighbours: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    if neighbours is None:
+        return np.zeros(0, dtype=bool)
+    return scattered_nodes(_array(shares), neighbours)
+
+
+def _topography(
+    scattered: list[NDArray[np.bool_]], neighbours: NDArray[np.bool_] | None
+) -> dict[str, float]:
+    every = np.concatenate(scattered)
+    if neighbours is None or not len(every):
+        return {}
+    return {"topographic_error": every.mean().item(), "random_error": expected_error(neighbours)}
 
 
 def _array(tensor: Tensor) -> Floats:

@@ -26,6 +26,9 @@ class PoolView:
         picks: ``[graphs, depth, slots]``, the number of channels whose maximum each slot holds
             after each latent layer; see :meth:`lfds.LFDSPool.picks`.
         extra_readout: What is read out of all slots beside the maxima, in words; may be empty.
+        topographic_error: The part of the nodes whose two largest shares are not on neighbouring
+            slots; None where neighbours are learned. See :mod:`lfds.explain.topography`.
+        random_error: What it would be for slots that are arranged at random.
     """
 
     name: str
@@ -33,6 +36,8 @@ class PoolView:
     mass: Floats
     picks: Floats
     extra_readout: str = ""
+    topographic_error: float | None = None
+    random_error: float | None = None
 
     @property
     def num_slots(self) -> int:

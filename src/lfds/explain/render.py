@@ -91,6 +91,8 @@ def _pool_data(numbers: AtlasNumbers, pool: PoolView) -> dict[str, Any]:
         "picked": _rounded(pool.picked.mean(axis=0), 6),
         "idle": pool.idle.tolist(),
         "extraReadout": pool.extra_readout,
+        "topographicError": pool.topographic_error,
+        "randomError": pool.random_error,
         "classMaps": [None if one is None else _rounded(one, 6) for one in maps],
     }
 

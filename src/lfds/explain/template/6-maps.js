@@ -28,7 +28,10 @@ function showUsage(pool) {
   const idle = pool.idle.filter(Boolean).length;
   byId("usage-text").textContent = "Mean over " + atlas.total + " graphs. " + (idle
     ? idle + " of " + count + " slots are idle (\u00d7): they receive less than a hundredth of the mean mass."
-    : "No slot is idle: each receives at least a hundredth of the mean mass.");
+    : "No slot is idle: each receives at least a hundredth of the mean mass.")
+    + (pool.topographicError === null ? "" : " Of " + percent(1 - pool.topographicError)
+    + " of the nodes the two largest shares are on neighbouring slots (" + percent(1 - pool.randomError)
+    + " if the slots were arranged at random).");
 }
 
 function label(parent, x, y, text, anchor) {

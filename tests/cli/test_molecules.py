@@ -1,0 +1,189 @@
+"""Commands on molecules: what is decided is said, and nothing is dropped in silence."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import lfds as library
+from tests.cli.sources import FAST
+
+pytest.importorskip("rdkit")
+RINGS = ("C1CC1", "C1CCC1", "c1ccccc1", "C1CCCCC1")
+
+
+def write(path, columns, count=24):
+    """Write molecules with columns, each a function of the row."""
+    rows = [",".join(["smiles", *columns])]
+    for k in range(count):
+        smiles = f"{'C' * (k // 4)}O{RINGS[k % 4]}"
+        rows.append(",".join([smiles, *(str(make(k)) for make in columns.values())]))
+    path.write_text("\n".join(rows) + "\n")
+
+
+def table(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("make", "flags", "said", "kind"),
+    [
+        (lambda k: f"{k % 2}.0", (), "classification of y (2 classes: 0, 1); --task regr", "C"),
+        (lambda k: f"{k % 2}.0", ("--task", "regression"), "task: regression of y\n", "R"),
+        (lambda k: k, (), "task: regression of y; --task classification for classes", "R"),
+        (lambda k: k % 3, (), "task: classification of y (3 classes: 0, 1, 2); --task regr", "C"),
+        (lambda k: k % 3, ("--task", "regression"), "task: regression of y\n", "R"),
+    ],
+)
+def test_what_is_fitted_is_said_in_one_line(make, flags, said, kind, lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": make})
+    code, out, _ = lfds("fit", "m.csv", "-o", "model", *FAST, *flags)
+    assert code == 0
+    assert out.startswith(f"task: {said}" if not said.startswith("task") else said)
+    assert ("one fit on 24 graphs depends on its seed; use " in out) == (kind == "R")
+    model = library.load("model")
+    assert isinstance(model, library.LFDSClassifier if kind == "C" else library.LFDSRegressor)
+
+
+def test_several_targets_from_a_file_to_metrics(lfds, tmp_path):
+    columns = {"a": lambda k: k % 2, "b": lambda k: "" if k % 5 == 0 else k // 12, "z": lambda k: k}
+    write(tmp_path / "m.csv", columns)
+    code, out, _ = lfds("fit", "m.csv", "-o", "model", "--target", "a", "b", *FAST)
+    assert code == 0
+    assert "with 2 targets with classes 0 and 1" in out
+    assert "validation log loss" in out
+    rows = table(lfds("predict", "model", "m.csv")[1])
+    assert list(rows[0]) == ["line", "smiles", "a", "p(a=1)", "b", "p(b=1)"]
+    assert all((float(row["p(a=1)"]) > 0.5) == (row["a"] == "1") for row in rows)
+    code, out, _ = lfds("evaluate", "model", "m.csv")
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()[1:]] == [
+        ["a", "24"],
+        ["b", "19"],
+        ["mean", "24"],
+    ]
+    code, _, err = lfds("evaluate", "model", "m.csv", "--target", "a")
+    assert (code, err.strip()) == (2, "lfds: m.csv: has 1 target(s), and the model 2")
+
+
+def test_skipped_rows_stay_in_the_predictions(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: k % 2})
+    lfds("fit", "m.csv", "-o", "model", *FAST)
+    (tmp_path / "new.csv").write_text("SMILES,y\nC1CC,1\nOC1CC1,0\n")
+    rows = table(lfds("predict", "model", "new.csv", "--skip-bad")[1])
+    assert [row["line"] for row in rows] == ["2", "3"]
+    assert [row["smiles"] for row in rows] == ["C1CC", "OC1CC1"]
+    assert (rows[0]["label"], rows[0]["error"]) == ("", "invalid SMILES 'C1CC': unclosed ring")
+    assert rows[1]["label"] in "01"
+    assert rows[1]["error"] == ""
+    code, _, err = lfds("predict", "model", "new.csv")
+    assert code == 2
+    assert "line 2: invalid SMILES 'C1CC': unclosed ring" in err
+
+
+def test_stereoisomers_predict_otherwise(lfds, tmp_path):
+    pairs = ["F/C=C/F", "F/C=C\\F", "C[C@H](N)C(=O)O", "C[C@@H](N)C(=O)O"]
+    rows = [
+        f"{'C' * k}.{text},{place % 2}" for k in range(1, 7) for place, text in enumerate(pairs)
+    ]
+    (tmp_path / "m.csv").write_text("smiles,y\n" + "\n".join(rows) + "\n")
+    lfds("fit", "m.csv", "-o", "model", *FAST)
+    (tmp_path / "p.csv").write_text("smiles\n" + "\n".join(pairs) + "\n")
+    one, other, left, right = table(lfds("predict", "model", "p.csv")[1])
+    assert one["p(0)"] != other["p(0)"]
+    assert left["p(0)"] != right["p(0)"]
+
+
+def test_a_model_reads_molecules_as_those_it_was_fitted_on(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: k % 2})
+    flags = ("--atom-features", "basic", "--largest-fragment")
+    lfds("fit", "m.csv", "-o", "model", *FAST, *flags)
+    model = library.load("model")
+    assert model.molecules_.model_dump() == {"atom_features": "basic", "fragments": "largest"}
+    alone, salt = model.predict_proba(["OC1CC1", "OC1CC1.Cl"])
+    assert alone.tolist() == salt.tolist()
+    assert lfds("predict", "model", "m.csv")[0] == 0
+    assert lfds("evaluate", "model", "m.csv")[0] == 0
+
+
+@pytest.mark.parametrize("splits", ["random", "scaffold"])
+def test_a_part_is_kept_back_and_tested(splits, lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: f"{k}.5"}, count=32)
+    with (tmp_path / "m.csv").open("a") as file:
+        file.writelines(f"C1{'C' * (k + 5)}C1[Si],{k}.5\n" for k in range(8))
+    code, out, err = lfds("fit", "m.csv", "-o", "model", "--splits", splits, *FAST)
+    assert code == 0
+    assert "fitted on 36 graphs" in out or splits == "scaffold"
+    assert "test on " in out
+    # An atom that no training molecule has is one line, not a Python warning with its source.
+    assert all(line.startswith("lfds: warning: ") for line in err.splitlines())
+    assert "rmse " in out
+
+
+def test_groups_are_held_out_together(tmp_path):
+    from lfds.data.readers.smiles import read_smiles
+    from lfds.estimator.fitting import _parts
+    from lfds.estimator.options import Options
+
+    write(tmp_path / "m.csv", {"y": lambda k: k % 2, "lab": lambda k: k // 3})
+    graphs = read_smiles(tmp_path / "m.csv", target="y", group="lab")
+    labs = graphs.groups[:, 0].numpy()
+    for seed in range(5):
+        train, validation = _parts(graphs, graphs.y.numpy(), Options(seed=seed), None)
+        assert not set(labs[train]) & set(labs[validation])
+        assert len(validation)
+        assert sorted([*train, *validation]) == list(np.arange(24))
+
+
+@pytest.mark.parametrize(
+    ("columns", "flags", "message"),
+    [
+        ({"y": lambda k: 1}, (), "all 24 graphs are of class '1'"),
+        ({"y": lambda k: f"id{k}"}, (), "each of 24 graphs is of a class of its own, such as 'id0"),
+        ({"y": lambda k: k}, ("--task", "classification"), "own, such as 0; use --task regression"),
+        ({"y": lambda k: 1.5}, (), "target 'y' has one value only, 1.5; there is nothing to fit"),
+        ({"y": lambda k: ""}, (), "column 'y' has no values"),
+        ({"y": lambda k: "x" if k == 3 else k}, (), "line 5: 'x' is no number, unlike '0'"),
+        ({"y": lambda k: k % 2}, ("--target", "smiles"), "'smiles' is the column with SMILES"),
+        ({"y": lambda k: k % 2}, ("--target", "x"), "has no column 'x'; choose from smiles, y"),
+        ({"y": lambda k: k % 2}, ("--smiles-column", "mol"), "needs a column 'mol'"),
+        ({"y": lambda k: k % 2}, ("--task", "regress"), "--task: needs 'auto' or"),
+        ({"y": lambda k: "ab"[k % 2]}, ("--task", "regression"), "regression needs numbers"),
+        ({"y": lambda k: k % 2}, ("--splits", "folds.json"), "folds.json: cannot be read"),
+        ({"y": lambda k: k % 2}, ("--group-column", "lab"), "has no column 'lab'"),
+        ({"y": lambda k: k % 2}, ("--loss", "huber"), "--loss: is for regression"),
+        ({"y": lambda k: k % 2}, ("--atom-features", "all"), "--atom-features: needs 'full' or"),
+    ],
+)
+def test_what_cannot_be_fitted_is_one_line_and_nothing_is_written(
+    columns, flags, message, lfds, tmp_path
+):
+    write(tmp_path / "m.csv", columns)
+    code, out, err = lfds("fit", "m.csv", "-o", "model", *FAST, *flags)
+    assert (code, out) == (2, "")
+    assert err.startswith("lfds: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_comparison_reports_duplicates_in_one_line(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: k % 2})
+    with (tmp_path / "m.csv").open("a") as file:
+        file.write("OC1CC1,0\n")
+    # As many folds as this are an error, found after reading.
+    flags = ("--splits", "scaffold", "--folds", "20")
+    code, _, err = lfds("compare", "--data", "m.csv", *flags, "--out", "runs")
+    assert code == 2
+    first, second = err.splitlines()
+    assert first.startswith("lfds: warning: m.csv: 1 molecules occur more than once")
+    assert second == "lfds: --folds: m needs 2 to 4, the number of groups, not 20"
+
+
+def test_nothing_is_printed_before_an_error(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: k % 2})
+    lfds("fit", "m.csv", "-o", "model", *FAST)
+    (tmp_path / "g.jsonl").write_text('{"nodes": 1}\n')
+    code, out, err = lfds("predict", "model", "g.jsonl")
+    assert (code, out) == (2, "")
+    assert "node attributes: the model was fitted on 4" in err

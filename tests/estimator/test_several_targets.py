@@ -1,0 +1,135 @@
+"""Several targets at once, some of them missing: classifiers, regressors, metrics, files."""
+
+import numpy as np
+import pytest
+import torch
+
+import lfds
+from lfds.data import DataError
+from lfds.estimator.metrics import evaluate
+from lfds.train.objective import ClassifyEach, Regress
+from tests.estimator.small import FAST, graphs
+
+
+def table(count=24):
+    """Three targets: is it a ring, is it large, and one that is mostly missing."""
+    ring = np.arange(count) % 2.0
+    large = (np.arange(count) % 4 > 1) * 1.0
+    rare = np.where(np.arange(count) % 6 < 4, ring, np.nan)
+    found = np.stack([ring, large, rare], axis=1)
+    found[3, 0] = np.nan
+    return found
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return lfds.LFDSClassifier(**FAST).fit(graphs(), table())
+
+
+def test_a_classifier_has_a_row_of_predictions_for_each_graph(classifier):
+    assert classifier.classes_.tolist() == [0, 1]
+    probabilities = classifier.predict_proba(graphs())
+    assert probabilities.shape == (24, 3)
+    predicted = classifier.predict(graphs())
+    assert ((probabilities > 0.5) == predicted).all()
+    known = ~np.isnan(table())
+    accuracy = (predicted == table())[known].mean()
+    assert classifier.score(graphs(), table()) == pytest.approx(accuracy)
+    assert len(classifier.temperature_) == 3
+
+
+def test_missing_entries_change_nothing(classifier):
+    outputs = torch.randn(4, 2, requires_grad=True)
+    y = torch.tensor([[0, 1], [-1, 1], [1, -1], [-1, -1]])
+    loss = ClassifyEach(1.0).loss(outputs, y)
+    loss.backward()
+    assert outputs.grad[y < 0].tolist() == [0] * 4
+    entries = [(0, 0), (0, 1), (1, 1), (2, 0)]
+    each = [torch.nn.functional.softplus(-outputs[e] if y[e] else outputs[e]) for e in entries]
+    torch.testing.assert_close(loss, torch.stack(each).mean())
+
+
+@pytest.mark.parametrize("huber", [False, True])
+def test_missing_numbers_change_nothing(huber):
+    outputs = torch.randn(3, 2, requires_grad=True)
+    y = torch.tensor([[0.5, torch.nan], [torch.nan, 9.0], [torch.nan, torch.nan]])
+    objective = Regress(2 / 3, huber=huber)
+    loss = objective.loss(outputs, y)
+    loss.backward()
+    assert outputs.grad[y.isnan()].tolist() == [0] * 4
+    errors = torch.stack([outputs[0, 0] - 0.5, outputs[1, 1] - 9.0]).abs()
+    wanted = torch.where(errors < 1, errors.square(), 2 * errors - 1) if huber else errors**2
+    torch.testing.assert_close(loss, wanted.mean())
+    assert objective.total_loss(outputs, y) == pytest.approx(3 * loss.item(), rel=1e-5)
+    assert objective.total_score(outputs, y) == pytest.approx(-3 * (errors**2).mean().item())
+
+
+def test_without_missing_numbers_the_loss_has_the_same_bits():
+    outputs, y = torch.randn(5, 2), torch.randn(5, 2)
+    assert Regress().loss(outputs, y).equal(torch.nn.functional.mse_loss(outputs, y))
+    assert Regress().total_loss(outputs, y) == (outputs - y).square().mean(dim=1).sum().item()
+
+
+def test_weights_are_balanced_for_each_target():
+    y = np.array([[0, 1], [0, 1], [0, -1], [1, 0]])
+    classifier = lfds.LFDSClassifier(class_weight="balanced")
+    _, _, objective = classifier._prepare(graphs()[:4], np.where(y < 0, np.nan, y), None)
+    torch.testing.assert_close(objective.weights, torch.tensor([[4 / 6, 1.5], [2.0, 0.75]]))
+
+
+def test_a_saved_model_predicts_the_same(classifier, tmp_path):
+    classifier.save(tmp_path / "model")
+    loaded = lfds.load(tmp_path / "model")
+    assert loaded.predict_proba(graphs()).tolist() == classifier.predict_proba(graphs()).tolist()
+    assert loaded.decoder_ == classifier.decoder_
+
+
+def test_a_regressor_fits_several_targets_with_missing_ones():
+    y = table() * [1, 10, 100]
+    regressor = lfds.LFDSRegressor(**FAST, loss="huber").fit(graphs(), y)
+    assert regressor.predict(graphs()).shape == (24, 3)
+    assert regressor.decoder_.means == pytest.approx(np.nanmean(y, axis=0))
+    assert np.isfinite(regressor.score(graphs(), y))
+
+
+def test_metrics_are_those_of_each_target_and_their_mean(classifier):
+    from dataclasses import replace
+
+    y = np.nan_to_num(table(), nan=-1).astype(int)
+    carrying = replace(graphs(), y=torch.from_numpy(y), classes=(0, 1), target_names=tuple("abc"))
+    metrics = evaluate(classifier, carrying)
+    assert list(metrics.targets) == ["target0", "target1", "target2"]
+    assert [one.graphs for one in metrics.targets.values()] == [23, 24, 16]
+    each = [one.auc for one in metrics.targets.values()]
+    assert metrics.mean["auc"] == pytest.approx(np.mean(each))
+    with pytest.raises(DataError, match=r"has 2 target\(s\), and the model 3"):
+        evaluate(classifier, replace(carrying, y=carrying.y[:, :2], target_names=()))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda y: y * 0, "y: all 71 known|all 24|needs at least 2 classes|of one class"),
+        (lambda y: y + np.arange(24)[:, None], "need the same two classes, not"),
+        (lambda y: np.where(np.arange(3) == 1, np.nan, y), "'target1' needs graphs of both"),
+        (lambda y: y + 0.5, "classes are names or integers"),
+        (lambda y: y * np.nan, "no target of any graph is known"),
+        (lambda y: y[:5], "needs one label for each of 24 graphs"),
+    ],
+)
+def test_targets_that_cannot_be_fitted_are_named(change, message):
+    with pytest.raises(DataError, match=message):
+        lfds.LFDSClassifier(**FAST).fit(graphs(), change(table()))
+
+
+def test_another_number_of_targets_is_named(classifier):
+    with pytest.raises(DataError, match="has 2 targets for each graph, and the model 3"):
+        classifier.score(graphs(), table()[:, :2])
+
+
+def test_an_onnx_file_gives_the_same_probabilities(classifier, tmp_path):
+    pytest.importorskip("onnxruntime")
+    from lfds.estimator.onnx import check_onnx, export_onnx
+
+    export_onnx(classifier, tmp_path / "model.onnx")
+    assert check_onnx(classifier, tmp_path / "model.onnx", graphs()) < 1e-5

@@ -14,9 +14,9 @@ from statistics import median_high
 
 from benchmarks.marks import markdown_table, write_between
 from lfds.config.comparison import CompareSpec, make_spec, read_options
-from lfds.data.datasets.parts.settings import Form, Task
+from lfds.data.datasets.parts import Form, Task
 from lfds.results.record import Curve, Record
-from lfds.results.store import PACKED, read_records
+from lfds.results.store import PACKED, RecordStore, read_records
 from lfds.results.table import table_of
 
 ROOT = Path(__file__).parents[1]
@@ -26,23 +26,22 @@ TASKS: tuple[Task, ...] = ("count", "share", "pairs")
 FORMS: tuple[Form, ...] = ("set", "graph")
 SUMS = "loop, reduction sum"
 COUNTS = "loop, counts"
-DEFAULT = "loop, default configuration"
-EXTRA_ROWS = (SUMS, COUNTS, DEFAULT)
+DEFAULTS = {f"{pool}, default configuration": pool for pool in ("sum", "stats", "loop")}
+EXTRA_ROWS = (SUMS, COUNTS, *DEFAULTS)
 """Rows below those of all poolings."""
 CONFIGURATION = ("options", "decay", "averaging")
 """What the default configuration does not take from ``spec.toml``."""
 
 
 def specs() -> dict[str, CompareSpec]:
-    """Return what is trained: all poolings, and the loop with sums, with counts, and by default."""
+    """Return what is trained: all poolings, the loop with sums and counts, and the defaults."""
     given = read_options(HOME / "spec.toml")
     found = {"": make_spec(given)}
     for row, more in ((SUMS, {"reduction": "sum"}), (COUNTS, {"counts": True})):
         options = {**given["options"], **more}
         found[row] = make_spec({**given, "pools": ["loop"], "options": options})
     common = {name: value for name, value in given.items() if name not in CONFIGURATION}
-    found[DEFAULT] = make_spec({**common, "pools": ["loop"]})
-    return found
+    return found | {row: make_spec({**common, "pools": [pool]}) for row, pool in DEFAULTS.items()}
 
 
 def run(folder: Path) -> None:
@@ -50,6 +49,10 @@ def run(folder: Path) -> None:
     from lfds.compare import compare
     from lfds.compare.progress import ProgressLines
 
+    with RecordStore.open(folder) as store:
+        for record in packed():
+            if store.find(record.key) is None:
+                store.add(record)
     for spec in specs().values():
         compare(spec, folder, ProgressLines())
 
@@ -79,10 +82,10 @@ def row_of(record: Record) -> str:
     network = record.settings["candidates"][0]["network"]
     if network["reduction"] == "sum":
         return SUMS
-    # Records name neither counts nor layers where there was no choice yet.
-    if network.get("pooled_layers") == "all":
-        return DEFAULT
-    return COUNTS if network.get("counts") else record.fold.pool
+    if network.get("vector_norm"):
+        return next(row for row, pool in DEFAULTS.items() if pool == record.fold.pool)
+    # Records do not name counts where there was no choice yet; flat poolings have no slots.
+    return COUNTS if network.get("counts") and record.fold.pool == "loop" else record.fold.pool
 
 
 def accuracies(records: Sequence[Record]) -> dict[tuple[str, str], str]:

@@ -24,7 +24,7 @@ from torch_geometric.utils import scatter, to_dense_batch
 
 import lfds
 from benchmarks.marks import write_between
-from benchmarks.pyg_network import READ_AS_CLUSTERS, WIDTH, Net, normed
+from benchmarks.pyg_network import READ_AS_CLUSTERS, WIDTH, Net, relu_and_norm
 from lfds.data import GraphSet
 from lfds.nn import GraphNetwork
 
@@ -41,7 +41,7 @@ class LoopLayer(nn.Module):
         super().__init__()
         self.own = nn.Linear(WIDTH, WIDTH, bias=False)
         self.sent = nn.Linear(WIDTH, WIDTH, bias=False)
-        self.own_f, self.sent_f = normed(WIDTH), normed(WIDTH)
+        self.own_f, self.sent_f = relu_and_norm(WIDTH), relu_and_norm(WIDTH)
 
     def forward(self, slots: Tensor) -> Tensor:
         own = self.own_f(self.own(slots).flatten(0, 1)).view_as(slots)

@@ -13,7 +13,7 @@ READ_AS_CLUSTERS = {"readout": "max", "node_norm": False, "pooled_layers": "last
 """Options with which slots are filled and read as the clusters of the peers are."""
 
 
-def normed(channels: int) -> nn.Module:
+def relu_and_norm(channels: int) -> nn.Module:
     return nn.Sequential(nn.ReLU(), nn.BatchNorm1d(channels))
 
 
@@ -24,7 +24,7 @@ class Conv(MessagePassing):
         super().__init__(aggr="add")
         self.own = nn.Linear(channels, width, bias=False)
         self.sent = nn.Linear(channels, width, bias=False)
-        self.own_f, self.sent_f = normed(width), normed(width)
+        self.own_f, self.sent_f = relu_and_norm(width), relu_and_norm(width)
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         neighbours = self.propagate(edge_index, x=self.sent_f(self.sent(x)))
@@ -60,7 +60,7 @@ class DenseConv(nn.Module):
         super().__init__()
         self.own = nn.Linear(WIDTH, WIDTH, bias=False)
         self.sent = nn.Linear(WIDTH, WIDTH, bias=False)
-        self.own_f, self.sent_f = normed(WIDTH), normed(WIDTH)
+        self.own_f, self.sent_f = relu_and_norm(WIDTH), relu_and_norm(WIDTH)
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
         own = self.own_f(self.own(x).flatten(0, 1)).view_as(x)
@@ -104,8 +104,8 @@ class Net(nn.Module):
         self.pool = pool
         self.head = nn.Sequential(
             nn.Linear(3 * WIDTH + pool.out_channels, WIDTH),
-            *(normed(WIDTH), nn.Dropout(0.5), nn.Linear(WIDTH, WIDTH)),
-            *(normed(WIDTH), nn.Dropout(0.5), nn.Linear(WIDTH, classes)),
+            *(relu_and_norm(WIDTH), nn.Dropout(0.5), nn.Linear(WIDTH, WIDTH)),
+            *(relu_and_norm(WIDTH), nn.Dropout(0.5), nn.Linear(WIDTH, classes)),
         )
 
     def forward(self, data: Data) -> Tensor:

@@ -17,7 +17,12 @@ def _seed() -> None:
     torch.manual_seed(0)
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    layer = [config.rootpath / "tests" / name for name in ("nn", "testing")]
+    for item in items:
+        if not item.get_closest_marker("plain") and any(map(item.path.is_relative_to, layer)):
+            item.add_marker("shapes")
     if not config.getoption("jaxtyping_packages", None):
         return
     reason = "must see the plain code; run without --jaxtyping-packages"

@@ -14,12 +14,10 @@ from pathlib import Path
 from benchmarks.tables.cells import fill
 from benchmarks.tables.manifest import DATA, MANIFEST, Table, read_manifest
 from benchmarks.tables.page import write_tables
-from lfds.config.errors import SpecError
-from lfds.config.messages import choose_from
+from lfds.config.messages import SpecError, choose_from
 from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError
-from lfds.results.errors import ResultsError
-from lfds.results.record import Record
+from lfds.results.record import Record, ResultsError
 from lfds.results.store import PACKED, RecordStore, read_records
 
 ROOT = Path(__file__).parents[2]

@@ -19,9 +19,10 @@ import numpy as np
 from benchmarks.tables.manifest import Row, Table
 from lfds.config.comparison import CompareSpec
 from lfds.config.encoding import EncodingSettings
+from lfds.config.migrations import fill_legacy_defaults
 from lfds.config.network import recorded_network
-from lfds.results.errors import ResultsError
-from lfds.results.record import Record, Rule
+from lfds.config.training import TrainingSettings
+from lfds.results.record import Record, ResultsError, Rule
 from lfds.results.rules import Scores, scores_by
 from lfds.results.statistics import Comparison, compare, holm
 
@@ -112,7 +113,7 @@ def belongs(record: Record, spec: CompareSpec) -> bool:
     if found["encoding"] != encoding.model_dump(mode="json"):
         return False
     (candidate,) = found["candidates"]
-    trained = {"keep": "best", **candidate["training"]}
+    trained = fill_legacy_defaults(TrainingSettings, candidate["training"])
     network = spec.network_for(fold.pool).as_recorded()
     same_network = recorded_network(candidate["network"]) == recorded_network(network)
     return same_network and trained == spec.training.model_dump(mode="json")

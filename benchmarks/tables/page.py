@@ -27,9 +27,9 @@ def write_tables(
     paper = list(reproduction_rows(cells["reproduction"]))
     costs = list(cost_rows({n: cells[n] for n in ("main", "reproduction")}, records))
     written = {
-        "main": (main, comparison(main, "accuracy", names(main, "row"))),
+        "main": (main, comparison(main, "accuracy")),
         "reproduction": (paper, reproduction(paper)),
-        "ablations": (ablations, comparison(ablations, "validation", begun(ablations))),
+        "ablations": (ablations, comparison(ablations, "validation")),
         "cost": (costs, cost([row for row in costs if row["table"] == "main"])),
     }
     for name, (rows, markdown) in written.items():
@@ -48,17 +48,18 @@ def as_csv(rows: Sequence[CsvRow]) -> str:
     return text.getvalue()
 
 
-def comparison(rows: Sequence[CsvRow], measure: str, shown: Sequence[str]) -> str:
+def comparison(rows: Sequence[CsvRow], measure: str) -> str:
     """Return accuracies, marked where they differ from the baseline, and mean gains.
+
+    Rows and datasets of which nothing was run are named below the table.
 
     Args:
         rows: Of the CSV file.
         measure: The column that is shown; ``accuracy`` with its standard deviation.
-        shown: The rows that are shown; the others are named below the table.
     """
-    datasets, lines = names(rows, "dataset"), []
-    seeded = any(row.get("seeds", 0) > 1 for row in rows)
-    for name in shown:
+    datasets, lines = begun(rows, "dataset"), []
+    seeded = any(row["requested"] > row["folds"] for row in rows if row["dataset"] != ALL)
+    for name in begun(rows):
         cells = {row["dataset"]: row for row in rows if row["row"] == name}
         here = [cells[dataset] for dataset in datasets]
         single = {cell["seeds"] == 1 for cell in here if cell["seeds"]} if seeded else {False}
@@ -67,7 +68,7 @@ def comparison(rows: Sequence[CsvRow], measure: str, shown: Sequence[str]) -> st
         texts = [f"{_accuracy(cell, measure)}{m}" for cell, m in zip(here, marks, strict=True)]
         label = f"`{name}`{ONE_SEED if single == {True} else ''}"
         lines.append([label, *texts, _mean_gain(cells.get(ALL), len(datasets))])
-    return f"{markdown_table(['', *datasets, 'mean gain'], lines)}\n\n{below(rows, shown)}"
+    return f"{markdown_table(['', *datasets, 'mean gain'], lines)}\n\n{below(rows)}"
 
 
 def _accuracy(cell: CsvRow, measure: str) -> str:
@@ -99,9 +100,7 @@ def reproduction(rows: Sequence[CsvRow]) -> str:
     for name in begun(rows):
         cells = {row["dataset"]: row for row in rows if row["row"] == name}
         lines.append([f"`{name}`", *(_beside_paper(cells[dataset]) for dataset in datasets)])
-    return (
-        f"{markdown_table(['', *datasets], lines)}\n\n{_agreement(rows)} {below(rows, begun(rows))}"
-    )
+    return f"{markdown_table(['', *datasets], lines)}\n\n{_agreement(rows)} {below(rows)}"
 
 
 def _agreement(rows: Sequence[CsvRow]) -> str:
@@ -150,18 +149,19 @@ def names(rows: Iterable[CsvRow], column: str) -> list[str]:
     return [name for name in dict.fromkeys(row[column] for row in rows) if name != ALL]
 
 
-def begun(rows: Sequence[CsvRow]) -> list[str]:
-    """Return the rows of which at least one fold is complete."""
-    return names([row for row in rows if row.get("completed")], "row")
+def begun(rows: Sequence[CsvRow], column: str = "row") -> list[str]:
+    """Return the rows, or the datasets, of which at least one fold is complete."""
+    return names([row for row in rows if row.get("completed")], column)
 
 
-def below(rows: Sequence[CsvRow], shown: Sequence[str]) -> str:
-    """Return the line below a table: epochs, folds, and the rows that are not shown."""
+def below(rows: Sequence[CsvRow]) -> str:
+    """Return the line below a table: epochs, folds, and the rows and datasets not shown."""
     cells = {row["dataset"]: row for row in reversed(rows) if row["dataset"] != ALL}
     epochs = ", ".join(f"{name} {cells[name]['epochs']}" for name in names(rows, "dataset"))
     folds = [cells[name]["folds"] for name in cells]
     usual = max(folds, key=folds.count)
     fewer = [f"{name} {cell['folds']}" for name, cell in cells.items() if cell["folds"] != usual]
     text = f"Epochs: {epochs}. Folds: {usual}{''.join(f' ({one})' for one in fewer)}."
-    idle = [f"`{name}`" for name in names(rows, "row") if name not in shown]
+    idle = [f"`{name}`" for name in names(rows, "row") if name not in begun(rows)]
+    idle += [name for name in names(rows, "dataset") if name not in begun(rows, "dataset")]
     return f"{text} Not run yet: {', '.join(idle)}." if idle else text

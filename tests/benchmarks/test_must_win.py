@@ -2,7 +2,7 @@
 
 from benchmarks.must_win import (
     COUNTS,
-    DEFAULT,
+    DEFAULTS,
     EXTRA_ROWS,
     PAGE,
     SUMS,
@@ -29,8 +29,9 @@ def test_every_row_has_all_its_folds_once():
     }
 
 
-def test_the_last_row_is_the_default_configuration():
+def test_the_last_rows_are_the_default_configuration():
     requested = specs()
-    assert requested[DEFAULT].network_for("loop") == NetworkSettings(pool="loop")
+    for row, pool in DEFAULTS.items():
+        assert requested[row].network_for(pool) == NetworkSettings(pool=pool)
     for row in (SUMS, COUNTS):
         assert requested[row].network_for("loop").pooled_layers == "last"

@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 # any product of torch in bfloat16 ends it. Without them everything runs, single precision no slower.
 export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_BF16
 
-.PHONY: demo test test-all lint types contracts bench figures format clean help
+.PHONY: demo test test-all attack lint types contracts bench figures format clean help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -31,19 +31,29 @@ demo: $(READY)  ## compare three poolings on built-in graphs, in minutes, and en
 		--workers 2 --out build/demo
 	$(BIN)/lfds report build/demo
 
-# Shapes are checked in every call while testing, except where torch traces the code.
-PYTEST := $(BIN)/python -m pytest -n auto --cov --cov-report=
+# While the layer is tested, shapes are checked in every call, except where torch traces the code.
+# Everything else trains networks, for which these checks would take more time than the training.
+# Coverage is judged once, over all runs: fail_under holds for the report at the end.
+PYTEST := $(BIN)/python -m pytest -n auto --cov --cov-report= --cov-fail-under=0
 SHAPES := --jaxtyping-packages=lfds.nn,beartype.beartype
 
 test: lint types contracts  ## everything that must be green, in minutes
-	$(PYTEST) $(SHAPES) -m "not slow and not plain"
-	$(PYTEST) --cov-append -m "not slow and plain"
+	$(PYTEST) $(SHAPES) -m "shapes and not slow" tests/nn tests/testing
+	$(PYTEST) --cov-append -m "not shapes and not slow"
 	$(BIN)/coverage report
 
-test-all: lint types contracts  ## the same, and the slow tests
+test-all: lint types contracts  ## the same, and the slow tests; shapes are checked everywhere
 	$(PYTEST) $(SHAPES) -m "not plain"
 	$(PYTEST) --cov-append -m plain
 	$(BIN)/coverage report
+
+# A failure names its input or its trial; with `python -m tests.attack replay NAME` it runs alone.
+ATTACK_INPUTS ?= 10000
+ATTACK_KILLS  ?= 100
+ATTACK_SEED   ?= 1
+attack: $(READY)  ## mutated inputs for all readers, and kills at random moments; takes a while
+	$(BIN)/python -m tests.attack fuzz --inputs $(ATTACK_INPUTS) --seed $(ATTACK_SEED)
+	$(BIN)/python -m tests.attack kills --count $(ATTACK_KILLS) --seed $(ATTACK_SEED)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -60,6 +70,7 @@ figures: demo  ## draw the pictures of README and docs anew
 	$(BIN)/python docs/figures/landing.py
 	$(BIN)/python docs/figures/pc_graphs.py docs/figures/pc-graphs.png
 	$(BIN)/python docs/figures/atlas.py
+	$(BIN)/python docs/figures/topography.py
 	$(BIN)/python docs/figures/report.py build/demo/report.html docs/figures/report.png
 
 bench: $(READY)  ## speed and memory beside the peers; rewrites the tables of benchmarks/README.md

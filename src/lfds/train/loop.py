@@ -44,7 +44,8 @@ class Progress:
         validation: Score on the validation graphs after the epoch.
         validation_loss: Mean loss on the validation graphs after the epoch.
         best: The epoch whose weights are kept, counted from 0; -1 before the first.
-        seconds: Time spent so far.
+        seconds: Time spent so far: of the processor, which other processes do not disturb, or on an
+            accelerator by the clock.
     """
 
     loss: list[float] = field(default_factory=list)
@@ -114,6 +115,7 @@ class Training:
         patience: int | None = None,
     ) -> None:
         self.device = resolve_device(settings.device)
+        self._clock = time.process_time if self.device.type == "cpu" else time.perf_counter
         self.model = model.to(self.device)
         self.settings = settings
         self.objective: Objective = Classify() if objective is None else objective
@@ -133,10 +135,10 @@ class Training:
     def run(self, after_epoch: Callable[["Training"], None]) -> None:
         """Train until all epochs are done or patience ends; call a function after each epoch."""
         while self._continues():
-            start = time.perf_counter()
+            start = self._clock()
             with memory_errors_explained(self.model.settings, self.settings.batch_size):
                 self._epoch(self.progress.epochs)
-            self.progress.seconds += time.perf_counter() - start
+            self.progress.seconds += self._clock() - start
             after_epoch(self)
 
     def _continues(self) -> bool:

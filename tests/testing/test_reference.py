@@ -8,8 +8,9 @@ from torch.testing import assert_close
 
 import lfds
 from lfds.nn import pool as pooling
+from lfds.nn.normalization import ChannelNorm
 from lfds.nn.projection import place
-from lfds.nn.slot_modules import ChannelNorm, MaxBlend, SlotCounts, SlotWeights
+from lfds.nn.slot_modules import MaxBlend, SlotCounts, SlotWeights
 from lfds.nn.spatial import Activation
 from lfds.nn.structures.spectrum import SpectralLayer
 from lfds.testing import assert_matches_reference, reference_pool, reference_slots

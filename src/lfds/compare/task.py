@@ -14,7 +14,7 @@ from lfds.config.migrations import without_legacy_defaults
 from lfds.config.network import NetworkSettings
 from lfds.config.training import TrainingSettings
 from lfds.results.record import Failure, Fold, Outcome, Record, key_of
-from lfds.train.backend import backend_of
+from lfds.train.device import backend_of
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy")
 

@@ -27,12 +27,12 @@ from lfds.nn.input_checks import (
     refuse_to_record,
 )
 from lfds.nn.latent import run_latent, width_of
+from lfds.nn.normalization import ChannelNorm
 from lfds.nn.ops.ragged import Ragged, count_graphs, ragged, ragged_from_dense
 from lfds.nn.ops.segment import ragged_max
 from lfds.nn.ops.stacked import stacked
 from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
 from lfds.nn.slot_modules import (
-    ChannelNorm,
     MaxBlend,
     SlotCounts,
     SlotDropout,

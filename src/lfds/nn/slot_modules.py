@@ -1,4 +1,4 @@
-"""What happens to nodes and slots around the latent layers: small modules, one idea each."""
+"""What happens to slots around the latent layers: small modules, one idea each."""
 
 from typing import Literal, final
 
@@ -6,7 +6,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lfds.nn.batch_norm import normalize_rows, reset_parameters, updates_statistics
 from lfds.nn.input_checks import check_number
 from lfds.nn.randomness import uniform
 
@@ -113,42 +112,6 @@ class SlotCounts(nn.Module):
         mass: Float[Tensor, "graphs slots"],
     ) -> Float[Tensor, "graphs slots channels"]:
         return slots + mass.log1p()[:, :, None] * self.direction.to(slots.dtype)
-
-
-@final
-class ChannelNorm(nn.Module):
-    r"""Normalize every channel over all rows of a batch: nodes, or vectors of graphs.
-
-    .. math::
-        x_{ij} \leftarrow \frac{x_{ij} - \mu_j}{\sqrt{\sigma_j^2 + \varepsilon}}
-
-    The output of a graph layer is a sum over neighbours, which may be far from zero in some
-    channels and many times larger in one than in another. Without normalization such channels
-    would decide to which slots the nodes go.
-
-    There are no parameters, only the running mean and variance. Evaluation uses these, so that the
-    vector of a graph does not depend on its batch. A single row has no variance: it is normalized
-    by the running statistics, in training too.
-
-    Args:
-        channels: Width of the nodes.
-    """
-
-    def __init__(self, channels: int) -> None:
-        super().__init__()
-        self.norm = nn.BatchNorm1d(channels, affine=False)
-
-    @property
-    def learns(self) -> bool:
-        """Whether the next batch updates the running statistics."""
-        return updates_statistics(self.norm)
-
-    def reset_parameters(self) -> None:
-        """Forget the statistics."""
-        reset_parameters(self.norm)
-
-    def forward(self, x: Float[Tensor, "nodes channels"]) -> Float[Tensor, "nodes channels"]:
-        return normalize_rows(self.norm, x)
 
 
 @final

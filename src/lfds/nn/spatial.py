@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.batch_norm import normalize_rows, reset_parameters
+from lfds.nn.normalization import normalize_rows, reset_parameters
 
 
 @runtime_checkable

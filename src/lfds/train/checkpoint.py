@@ -24,7 +24,7 @@ from lfds.config.migrations import (
 )
 from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError
-from lfds.train.backend import backend_of
+from lfds.train.device import backend_of
 from lfds.train.loop import Progress, Training, Weights
 
 _MODEL, _ADAM, _BEST, _EMA = "model/", "adam/", "best/", "mean/"

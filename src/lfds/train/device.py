@@ -1,4 +1,4 @@
-"""Where and how precisely a network runs: names of devices, autocast, and graphs on a device."""
+"""Where and how precisely a network runs: devices and their backends, autocast, graphs there."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -38,6 +38,22 @@ def resolve_device(name: str) -> torch.device:
         here = resolve_device("auto").type
         raise SpecError(f'device: there is no {name!r} on this machine; use device="{here}"')
     return device
+
+
+def backend_of(device: torch.device | str = "cpu") -> str:
+    """Return what trainings on a device are computed by, as records and checkpoints name it.
+
+    The same backend gives the same bits; with another one sums are rounded in another order, which
+    training amplifies from epoch to epoch.
+    """
+    where = torch.device(device)
+    if where.type == "cuda":
+        unit = torch.cuda.get_device_name(where)
+    elif where.type == "cpu":
+        unit = torch.backends.cpu.get_cpu_capability()
+    else:
+        unit = ""
+    return " ".join(part for part in ("torch", torch.__version__, where.type, unit) if part)
 
 
 def has_accelerator() -> bool:

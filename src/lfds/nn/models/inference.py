@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from lfds.nn.models.head import Head
 from lfds.nn.models.network import GraphNetwork
+from lfds.nn.normalization import ChannelNorm
 from lfds.nn.pool import LFDSPool
 from lfds.nn.randomness import Dropout
-from lfds.nn.slot_modules import ChannelNorm
 from lfds.nn.spatial import Activation, SpatialLayer
 from lfds.nn.structures.array import ArrayLayer
 from lfds.nn.structures.image import ImageLayer

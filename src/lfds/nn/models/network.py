@@ -12,8 +12,8 @@ from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.input_checks import check_features, check_precision, check_ptr
 from lfds.nn.models.backbone import Backbone
 from lfds.nn.models.head import Head
+from lfds.nn.normalization import ChannelNorm
 from lfds.nn.ops.edges import Edges
-from lfds.nn.slot_modules import ChannelNorm
 
 
 @final

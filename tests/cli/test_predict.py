@@ -44,12 +44,12 @@ def test_class_names_are_quoted(tmp_path):
 def test_values_in_columns(tmp_path, capsys):
     write_predictions(regressor(), chunks(), tmp_path / "out.csv")
     header, *table = rows(tmp_path / "out.csv")
-    assert header == ["graph", "amount"]
+    assert header == ["graph", "value"]
     found = np.array([row[1] for row in table], dtype=float)
     assert np.allclose(found, regressor().predict(graphs()), rtol=1e-5)
     several = library.LFDSRegressor(**FAST).fit(graphs(), np.stack([values()] * 2, axis=1))
     write_predictions(several, chunks(), None)
-    assert capsys.readouterr().out.startswith("graph,amount0,amount1\n0,")
+    assert capsys.readouterr().out.startswith("graph,value0,value1\n0,")
 
 
 def test_a_small_spread_about_a_large_mean_keeps_its_digits(tmp_path):

@@ -40,20 +40,18 @@ def evaluate(
         estimator = load(model)
         # As the model was fitted: there is nothing to decide here.
         decoder = estimator.decoder_
-        known = {"labels": "targets", "amounts": "names"}.get(decoder.kind)
-        names = list(getattr(decoder, known)) if known is not None else []
         graphs = open_data(
             data,
             root,
-            target or (names if "target" in options_of(data, root) else None),
+            target or (list(decoder.target_names) if "target" in options_of(data, root) else None),
             skip_bad,
             smiles=smiles_column,
-            task="regression" if decoder.kind == "amounts" else "classification",
+            task=decoder.task,
             molecules=estimator.molecules_,
         )
         check_has_targets(graphs, data, "lfds evaluate needs labelled graphs")
         metrics = metrics_of(estimator, graphs, data)
-    classes = [] if decoder.kind == "amounts" else list(decoder.names)
+    classes = [] if decoder.task == "regression" else list(decoder.names)
     if as_json:
         named = {"classes": classes} if classes else {}
         typer.echo(json.dumps({**named, **asdict(metrics)}, indent=2, allow_nan=False))

@@ -147,7 +147,7 @@ def _fit(
     estimator.set_params(progress=False).save(out)
     for line in summary(estimator, fitted_on):
         typer.echo(line)
-    if estimator.decoder_.kind == "amounts" and len(fitted_on) < _FEW_GRAPHS:
+    if estimator.decoder_.task == "regression" and len(fitted_on) < _FEW_GRAPHS:
         params = estimator.get_params()
         if params.get("members", 1) == 1:
             fix = "--members 5" if "members" in params else "the mean of several --seed"

@@ -155,10 +155,10 @@ def check_targets(
 
 
 def value_names(decoder: ValueDecoder) -> list[str]:
-    """Return the name of each value: that of its target, or ``amount`` with a number."""
+    """Return the name of each value: that of its target, or ``value`` with a number."""
     if decoder.names:
         return list(decoder.names)
-    return ["amount"] if decoder.single else [f"amount{k}" for k in range(decoder.outputs)]
+    return ["value"] if decoder.single else [f"value{k}" for k in range(decoder.outputs)]
 
 
 def several_metrics(

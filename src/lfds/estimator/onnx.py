@@ -3,8 +3,7 @@
 The inputs are ``labels`` and ``attributes`` of the nodes as a GraphSet has them, ``structure``
 (structural encodings, computed beforehand), each if the model uses it, then ``ptr`` and
 ``edge_index``. The output is ``probabilities`` of classes, or of the second class of each of
-several targets, or values called ``amounts`` in double
-precision.
+several targets, or ``values`` in double precision.
 """
 
 import json
@@ -66,7 +65,7 @@ def export_onnx(estimator: GraphEstimator[Any], path: str | PathLike[str]) -> No
             model,
             example,
             input_names=[*(name for name, _, _ in model.inputs), "ptr", "edge_index"],
-            output_names=["probabilities" if model.classes else "amounts"],
+            output_names=["probabilities" if model.classes else "values"],
             dynamic_shapes=shapes,
             dynamo=True,
             verbose=False,

@@ -1,6 +1,6 @@
 """From the outputs of a network to what users read: classes and probabilities, or values."""
 
-from typing import Annotated, Literal, Self, final
+from typing import Annotated, ClassVar, Literal, Self, final
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from scipy.special import expit, log_softmax, softmax
 from torch import Tensor
 
 from lfds.data.errors import DataError
+from lfds.data.readers.tables import Task
 from lfds.estimator.options import Label
 from lfds.estimator.targets import Labels
 
@@ -29,9 +30,15 @@ class ClassDecoder(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    task: ClassVar[Task] = "classification"
     kind: Literal["classes"] = "classes"
     names: Annotated[tuple[Label, ...], Field(min_length=2, strict=False)]
     temperature: _Scale = 1.0
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Empty: a single target of classes has no name."""
+        return ()
 
     @property
     def labels(self) -> Labels:
@@ -61,6 +68,7 @@ class MultiLabelDecoder(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    task: ClassVar[Task] = "classification"
     kind: Literal["labels"] = "labels"
     names: Annotated[tuple[Label, Label], Field(strict=False)]
     targets: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
@@ -74,6 +82,11 @@ class MultiLabelDecoder(BaseModel):
                 f"{len(self.temperatures)}"
             )
         return self
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """The name of each target."""
+        return self.targets
 
     @property
     def labels(self) -> Labels:
@@ -104,7 +117,8 @@ class ValueDecoder(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    kind: Literal["amounts"] = "amounts"
+    task: ClassVar[Task] = "regression"
+    kind: Literal["amounts"] = "amounts"  # so called in model cards of all versions
     means: Annotated[tuple[_Value, ...], Field(min_length=1)]
     scales: tuple[_Scale, ...]
     single: bool
@@ -138,6 +152,11 @@ class ValueDecoder(BaseModel):
             single=values.ndim == 1,
             names=names,
         )
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """The name of each target; empty if they have none."""
+        return self.names
 
     @property
     def outputs(self) -> int:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.testing import assert_close
 
-from lfds.nn import REDUCTIONS, distribute, shares
+from lfds.nn import REDUCTIONS, distribute, projection, shares
 from lfds.nn.ops import distribute as operator
 
 LOW_PRECISION = {torch.float16: 2e-3, torch.bfloat16: 2e-2}
@@ -80,6 +80,21 @@ def test_gradients(reduction, low_memory, per_graph, monkeypatch):
         lambda *inputs: distribute(*inputs, ptr, reduction=reduction, low_memory=low_memory),
         (x, anchors),
     )
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_a_reduction_needs_no_operator_of_its_own(reduction, monkeypatch):
+    ptr = torch.tensor([0, 3, 3, 9])
+    x = torch.randn(9, 5, dtype=torch.float64, requires_grad=True)
+    anchors = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
+
+    def slots_and_gradients():
+        slots = distribute(x, anchors, ptr, reduction=reduction)
+        return slots, *torch.autograd.grad(slots.square().sum(), (x, anchors))
+
+    by_operator = slots_and_gradients()
+    monkeypatch.setattr(projection, "OPERATOR_REDUCTIONS", ("sum",))
+    assert_close(slots_and_gradients(), by_operator)
 
 
 @pytest.mark.parametrize(("slots", "channels"), [(64, 64), (8, 4), (7, 5), (1, 1)])

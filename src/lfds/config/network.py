@@ -28,6 +28,9 @@ Count = Annotated[int, Field(ge=1)]
 Probability = Annotated[float, Field(ge=0, lt=1)]
 Weight = Annotated[float, Field(ge=0)]
 
+Reduction = Literal["sum", "mean", "mass"]
+SlotReadout = Literal["max", "max+mean", "max+weighted"]
+
 
 class LayerSettings(BaseModel):
     """The options of :class:`lfds.LFDSPool`, which takes each of them under the same name.
@@ -53,11 +56,11 @@ class LayerSettings(BaseModel):
     smoothness: Annotated[Weight | Literal["learned"], added(before=1.0, since=2)] = Field(
         default=1.0, title='float, >= 0, or `"learned"`'
     )
-    reduction: Literal["sum", "mean", "mass"] = "mean"
+    reduction: Reduction = "mean"
     slot_dropout: Probability = 0.0
     blend: bool = False
     counts: bool = True
-    readout: Literal["max", "max+mean", "max+weighted"] = "max+weighted"
+    readout: SlotReadout = "max+weighted"
     node_norm: Annotated[bool, added(before=False, since=1)] = True
     depth: Count = 2
 

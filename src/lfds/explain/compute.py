@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lfds.config.network import SlotReadout
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
@@ -29,7 +30,6 @@ from lfds.explain.record import (
 from lfds.explain.topography import expected_error, scattered_nodes
 from lfds.nn import GraphNetwork, LFDSPool
 from lfds.nn.ops.ragged import runs_of_nodes
-from lfds.nn.slot_modules import SlotReadout
 
 # What a readout takes of all slots beside their maxima, in words.
 EXTRA_READOUTS: Mapping[SlotReadout, str] = {

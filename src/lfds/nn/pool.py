@@ -11,7 +11,13 @@ from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 from torch_geometric.nn import aggr
 
-from lfds.config.network import PAPER_LAYER, NetworkSettings, check_slots
+from lfds.config.network import (
+    PAPER_LAYER,
+    NetworkSettings,
+    Reduction,
+    SlotReadout,
+    check_slots,
+)
 from lfds.nn.accel.dispatch import autocasts, is_traced, values_may_be_read
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors, SmoothAnchors, Smoothness
 from lfds.nn.input_checks import (
@@ -31,12 +37,11 @@ from lfds.nn.normalization import ChannelNorm
 from lfds.nn.ops.ragged import Ragged, count_graphs, ragged, ragged_from_dense
 from lfds.nn.ops.segment import ragged_max
 from lfds.nn.ops.stacked import stacked
-from lfds.nn.projection import REDUCTIONS, Reduction, place, place_and_weigh, shares
+from lfds.nn.projection import REDUCTIONS, place, place_and_weigh, shares
 from lfds.nn.slot_modules import (
     MaxBlend,
     SlotCounts,
     SlotDropout,
-    SlotReadout,
     SlotWeights,
 )
 from lfds.nn.structures import STRUCTURES, Structure

@@ -1,12 +1,13 @@
 """The projection: distribute the nodes of every graph over the slots of a structure."""
 
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
+from lfds.config.network import Reduction
 from lfds.nn.accel.dispatch import (
     is_accelerated,
     only_basic_operations,
@@ -26,8 +27,10 @@ from lfds.nn.ops.distribute import run_distribute
 from lfds.nn.ops.distribute_device import LEAST_MASS, distribute_on_device
 from lfds.nn.ops.ragged import Ragged, index_from_ptr, sum_by_graph
 
-Reduction = Literal["sum", "mean", "mass"]
 REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
+
+OPERATOR_REDUCTIONS = ("sum", "mean", "mass")
+"""Those that the operators of :mod:`lfds.nn.ops` divide by; for others, :func:`divided` does."""
 
 
 def shares(
@@ -122,7 +125,7 @@ def place(
     check_anchors(x, anchors, ptr.shape[0] - 1)
     if reduction not in REDUCTIONS:
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
-    if weight is not None:
+    if weight is not None or reduction not in OPERATOR_REDUCTIONS:
         return place_and_weigh(batch, anchors, reduction, low_memory)[0]
     if only_basic_operations():
         return _distribute_literally(x, anchors, ptr, reduction)
@@ -147,7 +150,8 @@ def place_and_weigh(
     if is_accelerated(x) and not only_basic_operations():
         check_anchors(x, anchors, ptr.shape[0] - 1)
         # The operator's mean is over nodes, whatever they weigh.
-        outside = reduction == "mean" and weight is not None
+        unweighted = reduction == "mean" and weight is not None
+        outside = unweighted or reduction not in OPERATOR_REDUCTIONS
         by = "sum" if outside else reduction
         slots, masses = distribute_on_device(x, anchors, ptr, by, weight)
         check_finite(slots, x, anchors, ptr, order)

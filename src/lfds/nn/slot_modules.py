@@ -1,6 +1,6 @@
 """What happens to slots around the latent layers: small modules, one idea each."""
 
-from typing import Literal, final
+from typing import final
 
 import torch
 from jaxtyping import Float
@@ -8,8 +8,6 @@ from torch import Tensor, nn
 
 from lfds.nn.input_checks import check_number
 from lfds.nn.randomness import uniform
-
-SlotReadout = Literal["max", "max+mean", "max+weighted"]
 
 
 def drop_slots(

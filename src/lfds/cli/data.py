@@ -209,10 +209,10 @@ def _print_summary(graphs: "GraphSet") -> None:
     lines.add_row("graph size", _distribution(summary.sizes))
     lines.add_row("node degree", _distribution(summary.degrees))
     lines.add_row("node labels", _labels(graphs))
-    lines.add_row("attributes", f"{graphs.attributes.shape[1]} per node")
+    lines.add_row("attributes", f"{graphs.width('attributes')} per node")
     lines.add_row(
         "edge data",
-        f"labels {graphs.edge_labels.shape[1]}, attributes {graphs.edge_attributes.shape[1]}",
+        f"labels {graphs.width('edge_labels')}, attributes {graphs.width('edge_attributes')}",
     )
     for phrase in missing(graphs, summary) or ["nothing"]:
         lines.add_row("missing", phrase)
@@ -259,7 +259,7 @@ def _labels(graphs: "GraphSet") -> str:
     if not graphs.label_values:
         return "none"
     values = " and ".join(str(len(values)) for values in graphs.label_values)
-    return f"{graphs.labels.shape[1]} per node, with {values} values"
+    return f"{graphs.width('labels')} per node, with {values} values"
 
 
 def _distribution(found: "Distribution") -> str:

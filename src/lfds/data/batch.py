@@ -50,16 +50,16 @@ def select(ptr: Tensor, edge_ptr: Tensor, graphs: Rows) -> Selection:
     if isinstance(graphs, slice):
         return _select_contiguous(starts, edge_starts, graphs)
     first, last = starts.take(graphs), starts.take(graphs + 1)
-    node_ptr = _pointers(last - first)
-    nodes = _ranges(first, node_ptr)
+    node_ptr = pointers(last - first)
+    nodes = ranges(first, node_ptr)
     first_edge = edge_starts.take(first)
     edge_counts = edge_starts.take(last) - first_edge
     return Selection(
         graphs=graphs,
         nodes=nodes,
-        edges=_ranges(first_edge, _pointers(edge_counts)),
+        edges=ranges(first_edge, pointers(edge_counts)),
         ptr=node_ptr,
-        edge_ptr=_pointers(edge_starts.take(nodes + 1) - edge_starts.take(nodes)),
+        edge_ptr=pointers(edge_starts.take(nodes + 1) - edge_starts.take(nodes)),
         edge_counts=edge_counts,
     )
 
@@ -112,7 +112,7 @@ def _select_contiguous(starts: Ints, edge_starts: Ints, graphs: slice) -> Select
     )
 
 
-def _pointers(counts: Ints) -> Ints:
+def pointers(counts: Ints) -> Ints:
     """Return where each run begins when runs of ``counts`` rows are concatenated."""
     ends = np.empty(len(counts) + 1, dtype=np.int64)
     ends[0] = 0
@@ -120,7 +120,7 @@ def _pointers(counts: Ints) -> Ints:
     return ends
 
 
-def _ranges(starts: Ints, ends: Ints) -> Ints:
+def ranges(starts: Ints, ends: Ints) -> Ints:
     """Return the concatenated ranges that begin at ``starts`` and end at ``ends[1:]``."""
     rows = (starts - ends[:-1]).repeat(ends[1:] - ends[:-1])
     rows += np.arange(len(rows))

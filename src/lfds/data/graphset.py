@@ -1,12 +1,14 @@
 """A dataset of graphs as one frozen dataclass of flat tensors."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lfds.data.batch import Batch, Indices, as_rows, assemble, select, take
@@ -104,8 +106,8 @@ class GraphSet:
     def __repr__(self) -> str:
         return (
             f"GraphSet({self.name!r}, graphs={len(self)}, nodes={self.num_nodes}, "
-            f"edges={self.num_edges}, features={self.x.shape[1]}, "
-            f"attributes={self.attributes.shape[1]}, labels={self.labels.shape[1]}, "
+            f"edges={self.num_edges}, features={self.width('x')}, "
+            f"attributes={self.width('attributes')}, labels={self.width('labels')}, "
             f"classes={self.num_classes})"
         )
 
@@ -156,7 +158,38 @@ class GraphSet:
         rows = select(self.ptr, self.edge_ptr, as_rows(graphs, len(self)))
         return assemble(rows, self.x, self.edge_dst, self.y, self.edge_attributes, self.edge_labels)
 
-    def with_features(self, x: Tensor) -> Self:
+    def width(self, table: str) -> int:
+        """Return the number of columns of a table, such as ``"labels"``."""
+        columns: int = getattr(self, table).shape[1]
+        return columns
+
+    def shape_of(self, tensor: str) -> tuple[int, ...]:
+        """Return the shape of a tensor."""
+        return tuple(getattr(self, tensor).shape)
+
+    def blocks(self, tensor: str) -> Iterator[NDArray[np.generic]]:
+        """Yield the rows of a tensor in blocks, as many as are read from disk at a time."""
+        yield getattr(self, tensor).numpy()
+
+    def pieces(self) -> "Iterator[GraphSet]":
+        """Yield all graphs in sets that are in memory; one, unless they are on disk in parts."""
+        yield self
+
+    def in_memory(self) -> "GraphSet":
+        """Return the graphs as flat tensors in memory; these are, unless they are in parts."""
+        return self
+
+    def with_targets(self, y: Tensor, classes: tuple[str | int, ...] | None = None) -> Self:
+        """Return the same graphs with other targets; ``classes`` stay as they are by default."""
+        return replace(self, y=y, classes=self.classes if classes is None else classes)
+
+    def features_as_attributes(self) -> "GraphSet":
+        """Return the graphs with their features in place of attributes and labels, if any."""
+        if self.x is self.attributes or self.x.shape[1] == 0:
+            return self
+        return replace(self, attributes=self.x, labels=self.labels[:, :0], label_values=())
+
+    def with_features(self, x: Tensor) -> "GraphSet":
         """Return the same graphs with ``x`` as node features."""
         if x.ndim != 2 or len(x) != self.num_nodes:
             raise DataError(

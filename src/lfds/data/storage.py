@@ -18,16 +18,18 @@ from lfds.config.strict_json import strict_json
 from lfds.data.atomic_io import atomic_folder, check_overwrite, check_present
 from lfds.data.errors import DataError, check_regular, reading
 from lfds.data.graphset import GraphSet
+from lfds.data.shards.manifest import is_sharded
 from lfds.data.validation import check_finite, check_valid
 
-_TENSORS = "graphs.safetensors"
+TENSORS = "graphs.safetensors"
+"""The file with the tensors of a set."""
 _SETTINGS = "graphs.json"
 _FORMAT = "lfds graph set 1"
 _NAMES = (
     "ptr", "x", "attributes", "labels", "y",
     "edge_ptr", "edge_dst", "edge_attributes", "edge_labels",
 )  # fmt: skip
-_REPLACEABLE = frozenset((_TENSORS, _SETTINGS)).__contains__
+_REPLACEABLE = frozenset((TENSORS, _SETTINGS)).__contains__
 # Stored only if there are any; older sets have none.
 _COORDINATES, _GROUPS, _TARGETS = "coordinates", "groups", "target_names"
 
@@ -56,12 +58,12 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     }
     with atomic_folder(Path(path), replaceable=_REPLACEABLE) as folder:
         try:
-            save_file(tensors, folder / _TENSORS)
+            save_file(tensors, folder / TENSORS)
         except SafetensorError as error:  # for example on a full disk
             raise DataError(f"cannot be written ({error})", source=path) from error
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=1), encoding="utf-8")
         # safetensors makes the file private; the other one has what the umask gives.
-        shutil.copymode(folder / _SETTINGS, folder / _TENSORS)
+        shutil.copymode(folder / _SETTINGS, folder / TENSORS)
 
 
 def _check_replaceable(folder: Path) -> None:
@@ -84,13 +86,18 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
     """Load the set in the folder ``path``.
 
     Args:
-        path: A folder written by :func:`save`.
+        path: A folder written by :func:`save`, or the folder of a sharded set.
         mmap: Map the file into memory and read it on use, instead of at once.
     """
     folder = Path(path)
     check_present(folder, "set of graphs")
+    if is_sharded(folder):
+        from lfds.data.shards.sharded_set import ShardedGraphSet  # it is made of saved sets
+
+        sharded = ShardedGraphSet(folder)
+        return sharded if mmap else sharded.in_memory()
     settings = _read_settings(folder / _SETTINGS)
-    tensors = _map_tensors(folder / _TENSORS)
+    tensors = _map_tensors(folder / TENSORS)
     if not mmap:
         tensors = {name: tensor.clone() for name, tensor in tensors.items()}
     if settings.get("features_are_attributes") and "attributes" in tensors:
@@ -99,7 +106,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> GraphSet:
     if missing:
         raise DataError(
             f"lacks {', '.join(missing)}; save it again with GraphSet.save",
-            source=folder / _TENSORS,
+            source=folder / TENSORS,
         )
     graphs = _assemble(tensors, settings, folder / _SETTINGS)
     check_valid(graphs, source=folder)
@@ -115,8 +122,8 @@ def read_saved(path: str | os.PathLike[str], *, seed: int | None = 0) -> GraphSe
 
 
 def is_saved_set(path: str | os.PathLike[str]) -> bool:
-    """Whether ``path`` is a folder written by :func:`save`."""
-    return (Path(path) / _SETTINGS).is_file()
+    """Whether ``path`` is a folder written by :func:`save`, or of a sharded set."""
+    return (Path(path) / _SETTINGS).is_file() or is_sharded(path)
 
 
 def _read_settings(path: Path) -> Mapping[str, object]:
@@ -180,10 +187,13 @@ def _assemble(
 def content_of(graphs: GraphSet) -> str:
     """Return a hash of everything that a network can learn from."""
     digest = hashlib.sha256(repr((graphs.name, graphs.classes, graphs.label_values)).encode())
+    none = graphs[0:0].in_memory()
     for entry in fields(graphs):
-        value = getattr(graphs, entry.name)
         # Coordinates are for drawing only and groups for splits: no network sees them.
-        if isinstance(value, Tensor) and entry.name not in ("coordinates", "groups"):
-            digest.update(f"{entry.name} {value.dtype} {tuple(value.shape)}".encode())
-            digest.update(np.ascontiguousarray(value.numpy()).data)
+        value = getattr(none, entry.name)
+        if isinstance(value, Tensor) and entry.name not in (_COORDINATES, _GROUPS):
+            shape = graphs.shape_of(entry.name)
+            digest.update(f"{entry.name} {value.dtype} {shape}".encode())
+            for block in graphs.blocks(entry.name):
+                digest.update(np.ascontiguousarray(block).data)
     return digest.hexdigest()[:24]

@@ -96,11 +96,11 @@ def distribution(values: Tensor) -> Distribution:
 def missing(graphs: GraphSet, summary: Summary) -> list[str]:
     """Return what a user may expect and the set does not have, one phrase each."""
     found = []
-    if not graphs.attributes.shape[1] and not graphs.labels.shape[1]:
+    if not graphs.width("attributes") and not graphs.width("labels"):
         found.append("no node features: use a structural encoding")
-    elif not graphs.attributes.shape[1]:
+    elif not graphs.width("attributes"):
         found.append("no node attributes, labels only")
-    elif not graphs.labels.shape[1]:
+    elif not graphs.width("labels"):
         found.append("no node labels, attributes only")
     if summary.constant_attributes:
         columns = ", ".join(map(str, summary.constant_attributes))

@@ -1,7 +1,5 @@
 """Targets as classes or as numbers, whatever a file wrote them as."""
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 
@@ -41,7 +39,7 @@ def _as_numbers(graphs: GraphSet) -> GraphSet:
     values = torch.from_numpy(names.astype(np.float32))[graphs.y]
     if graphs.y.ndim == 2:
         values[~graphs.known_targets] = torch.nan
-    return replace(graphs, y=values, classes=())
+    return graphs.with_targets(values, ())
 
 
 def _as_classes(graphs: GraphSet) -> GraphSet:
@@ -52,11 +50,11 @@ def _as_classes(graphs: GraphSet) -> GraphSet:
         raise DataError(problem, source="task")
     if graphs.y.ndim == 1:
         y, classes = targets_from(known.numpy().astype(np.int64), len(graphs))
-        return replace(graphs, y=y, classes=classes)
+        return graphs.with_targets(y, classes)
     classes = tuple(int(one) for one in known.unique().tolist())
     if len(classes) > 2:
         raise DataError(
             f"several targets need the same two classes, not {len(classes)}", source="task"
         )
     indices = torch.bucketize(graphs.y, torch.tensor(classes, dtype=torch.float32))
-    return replace(graphs, y=torch.where(graphs.known_targets, indices, -1), classes=classes)
+    return graphs.with_targets(torch.where(graphs.known_targets, indices, -1), classes)

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -103,7 +102,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         if start is not None:
             check_features(data, start.encoder, stacklevel=2)
         fitted = fit_network(
-            replace(data, y=targets),
+            data.with_targets(targets),
             self._strata(targets),
             decoder.outputs,
             plan,
@@ -133,7 +132,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
                 self.network_.parameters(), lr=rate, weight_decay=plan.training.weight_decay
             )
         loss, score = partial_fit_network(
-            replace(data, y=targets),
+            data.with_targets(targets),
             self.network_,
             self.encoder_,
             plan,

@@ -77,8 +77,8 @@ def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> No
     used = encoder.settings
     means, _ = encoder.attribute_scales
     for name, wanted, found in (
-        ("attributes", len(means), graphs.attributes.shape[1] * used.attributes),
-        ("labels", len(encoder.label_values), graphs.labels.shape[1] * used.labels),
+        ("attributes", len(means), graphs.width("attributes") * used.attributes),
+        ("labels", len(encoder.label_values), graphs.width("labels") * used.labels),
     ):
         if wanted != found:
             raise DataError(
@@ -89,19 +89,28 @@ def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> No
     for column, seen in enumerate(encoder.label_values):
         if column in encoder.hashed_labels:  # new values have a column, too
             continue
-        labels = graphs.labels[:, column]
-        new = labels[~torch.isin(labels, torch.tensor(seen, dtype=labels.dtype))]
-        if len(new):
-            values = new.unique().tolist()
+        count, values = _unseen(graphs, column, seen)
+        if count:
             more = ", ..." if len(values) > _LABELS_SHOWN else ""
             shown = ", ".join(map(str, values[:_LABELS_SHOWN])) + more
             warnings.warn(
-                f"{len(new)} nodes have a label that was never seen in training "
+                f"{count} nodes have a label that was never seen in training "
                 f"(column {column}: {shown}); they are treated as nodes without a label",
                 UnseenLabelsWarning,
                 stacklevel=stacklevel + 1,
             )
             return
+
+
+def _unseen(graphs: GraphSet, column: int, seen: Sequence[int]) -> tuple[int, list[int]]:
+    """Return how many nodes have a label that was not seen, and the sorted new values."""
+    count, values = 0, set[int]()
+    for piece in graphs.pieces():
+        labels = piece.labels[:, column]
+        new = labels[~torch.isin(labels, torch.tensor(seen, dtype=labels.dtype))]
+        count += len(new)
+        values.update(new.unique().tolist())
+    return count, sorted(values)
 
 
 def _as_list(given: Iterable[Any]) -> list[Any]:
@@ -130,13 +139,11 @@ def _from_sets(sets: Sequence[Any]) -> GraphSet:
             raise DataError(
                 f"needs a GraphSet, not {type(item).__name__}", source=f"set {position}"
             )
-    graphs: GraphSet = sets[0] if len(sets) == 1 else concat(sets)
+    graphs: GraphSet = sets[0] if len(sets) == 1 else concat([one.in_memory() for one in sets])
     if len(graphs) == 0:
         raise DataError("needs at least one graph, and the set is empty", source="graphs")
-    if graphs.x is graphs.attributes or graphs.x.shape[1] == 0:
-        return graphs
     # Features made by the user replace attributes and labels.
-    return replace(graphs, attributes=graphs.x, labels=graphs.labels[:, :0], label_values=())
+    return graphs.features_as_attributes()
 
 
 def _from_smiles(items: Sequence[Any], options: MoleculeOptions) -> GraphSet:

@@ -49,7 +49,7 @@ def predict(
         folded.out_channels = network.vector_channels
     found = [torch.empty(0, folded.out_channels)]
     for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
-        encoded = encoder.transform(graphs[piece], workers=workers)
+        encoded = encoder.transform(graphs[piece].in_memory(), workers=workers)
         found.append(run(folded, encoded, device, precision))
     return torch.cat(found)
 

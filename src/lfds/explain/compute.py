@@ -1,7 +1,6 @@
 """Computes the numbers of an atlas with the network itself: shares, picks and predictions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ def atlas_numbers(
     neighbours = [_neighbours(pool) for pool in pools]
     outputs, traces = [], []
     for piece in runs_of_nodes(graphs.ptr, nodes_of_a_piece):
-        encoded = encoder.transform(graphs[piece])
+        encoded = encoder.transform(graphs[piece].in_memory())
         for rows in runs_of_nodes(encoded.ptr, nodes_of_a_batch):
             found, seen = trace_pools(network, pools, encoded.batch(rows))
             outputs.append(_array(found))
@@ -130,7 +129,7 @@ def with_targets(graphs: GraphSet, y: Any, decoder: Decoder) -> GraphSet:
     """
     if isinstance(decoder, ClassDecoder):
         indices = class_indices(class_labels(y, graphs), decoder.labels)
-        return replace(graphs, y=indices, classes=tuple(str(name) for name in decoder.names))
+        return graphs.with_targets(indices, tuple(str(name) for name in decoder.names))
     if isinstance(decoder, MultiLabelDecoder):
         return graphs  # predictions of several targets are shown without the true ones
     values = regression_targets(y, graphs).reshape(len(graphs), -1)
@@ -139,7 +138,7 @@ def with_targets(graphs: GraphSet, y: Any, decoder: Decoder) -> GraphSet:
             f"has {values.shape[1]} targets for each graph, and the model {decoder.outputs}",
             source="y",
         )
-    return replace(graphs, y=torch.from_numpy(values).float(), classes=())
+    return graphs.with_targets(torch.from_numpy(values).float(), ())
 
 
 def true_classes(graphs: GraphSet, classes: Sequence[Label]) -> Integers:
@@ -199,7 +198,7 @@ def _views(
     pools: Sequence[LFDSPool],
     views: Sequence[PoolView],
 ) -> Iterator[GraphView]:
-    encoded = encoder.transform(graphs[list(shown)])
+    encoded = encoder.transform(graphs[list(shown)].in_memory())
     for place, number in enumerate(shown):
         graph = encoded[place]
         # Alone: the shares of a graph do not depend on the others of a batch.

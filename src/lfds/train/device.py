@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
+from math import prod
 
 import numpy as np
 import torch
@@ -173,12 +174,14 @@ def on_device(graphs: GraphSet, device: torch.device) -> Source:
     if device.type == "cpu":
         return graphs
     fits = sum(_sizes(graphs)) <= PART_FOR_GRAPHS * _free_memory(device)
-    return GraphsOnDevice(graphs, device) if fits else _Moving(graphs, device)
+    return GraphsOnDevice(graphs.in_memory(), device) if fits else _Moving(graphs, device)
 
 
 def _sizes(graphs: GraphSet) -> Iterator[int]:
-    for tensor in (graphs.x, graphs.ptr, graphs.edge_ptr, graphs.edge_dst, graphs.y):
-        yield tensor.numel() * tensor.element_size()
+    none = graphs[0:0].in_memory()  # a set in parts is not read to know its size
+    for name in ("x", "ptr", "edge_ptr", "edge_dst", "y"):
+        tensor: Tensor = getattr(none, name)
+        yield prod(graphs.shape_of(name)) * tensor.element_size()
 
 
 def _free_memory(device: torch.device) -> float:

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Self, final
@@ -22,8 +23,11 @@ from lfds.config.encoding import EncodingSettings
 from lfds.data.atomic_io import atomic_write
 from lfds.data.batch import Indices
 from lfds.data.encodings.compute import structural_features
+from lfds.data.encodings.sharded import ShardFeatures, store_encodings
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
+from lfds.data.shards.engines import Where
+from lfds.data.shards.sharded_set import ShardedGraphSet
 
 _Label = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Mean = Annotated[float, Field(allow_inf_nan=False)]
@@ -39,7 +43,7 @@ _BYTES_PER_FEATURE = 2 * 4
 
 def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
     """Return the default encoding: labels and attributes, or ``rwse`` if there are neither."""
-    has_features = graphs.labels.shape[1] + graphs.attributes.shape[1] > 0
+    has_features = graphs.width("labels") + graphs.width("attributes") > 0
     return EncodingSettings.model_validate({"structure": () if has_features else "rwse"})
 
 
@@ -69,7 +73,11 @@ class LabelColumns(BaseModel):
     @classmethod
     def fitted(cls, labels: Tensor) -> Self:
         """Return the encoding of the values of ``labels [nodes, l]``."""
-        seen = [column.unique() for column in labels.T]
+        return cls.of_values([column.unique() for column in labels.T])
+
+    @classmethod
+    def of_values(cls, seen: Sequence[Tensor]) -> Self:
+        """Return the encoding of labels with the sorted values ``seen`` in each column."""
         hashed = tuple(k for k, values in enumerate(seen) if len(values) > MAX_VALUES)
         for column in hashed:
             warnings.warn(
@@ -133,15 +141,12 @@ class AttributeColumns(BaseModel):
     @classmethod
     def fitted(cls, attributes: Tensor) -> Self:
         """Return the standardization of ``attributes [nodes, a]``."""
-        exact = attributes.to(torch.float64)
-        mean = exact.mean(dim=0)
-        if not bool(mean.isfinite().all()):
-            column = int((~mean.isfinite()).nonzero()[0])
-            raise DataError(
-                f"column {column} has numbers that are not finite; impute or drop them",
-                source="attributes",
-            )
-        deviation = (exact - mean).square().mean(dim=0).sqrt()
+        return cls.of_moments(*_moments(attributes))
+
+    @classmethod
+    def of_moments(cls, mean: Tensor, variance: Tensor) -> Self:
+        """Return the standardization for the mean and variance of each column."""
+        deviation = variance.sqrt()
         # Equal float32 numbers add up exactly in float64: a constant has deviation 0, not 1e-17.
         scales = torch.where(deviation == 0, torch.ones_like(deviation), deviation)
         return cls(means=tuple(mean.tolist()), scales=tuple(scales.tolist()))
@@ -158,6 +163,40 @@ class AttributeColumns(BaseModel):
         # In place: allocating memory costs more than the arithmetic.
         standard = attributes.to(torch.float64, copy=True).sub_(mean).div_(scale)
         return standard.to(torch.float32)
+
+
+class _Statistics:
+    """What is fitted of labels and attributes, from any number of pieces of a set.
+
+    Means ``m`` and variances ``v`` of two pieces are combined to those of both:
+    ``m = m1 + d n2 / n`` and ``v = (n1 v1 + n2 v2) / n + d**2 n1 n2 / n**2`` with ``d = m2 - m1``
+    and ``n = n1 + n2``.
+
+    Attributes:
+        values: The sorted values of each column of labels.
+        mean: Mean of each column of attributes.
+        variance: Mean squared deviation from it.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Tensor] = []
+        self.mean = self.variance = torch.empty(0)
+        self._count = 0
+
+    def add(self, labels: Tensor, attributes: Tensor) -> None:
+        """Add the nodes of a piece, at least one."""
+        found = [column.unique() for column in labels.T]
+        mean, variance = _moments(attributes)
+        before, self._count = self._count, self._count + len(attributes)
+        if not before:
+            self.values, self.mean, self.variance = found, mean, variance
+            return
+        both = zip(self.values, found, strict=True)
+        self.values = [torch.cat(pair).unique() for pair in both]
+        difference, part = mean - self.mean, len(attributes) / self._count
+        self.mean = self.mean + difference * part
+        variance = (1 - part) * self.variance + part * variance
+        self.variance = variance + difference.square() * part * (before / self._count)
 
 
 class _Fitted(BaseModel):
@@ -198,11 +237,14 @@ class Encoder:
         part = graphs if train is None else graphs[train]
         if part.num_nodes == 0:
             raise DataError("needs at least one node", source="train")
-        labels, attributes = self._columns(part)
+        found = _Statistics()
+        for piece in part.pieces():  # one, unless the set is in parts
+            if piece.num_nodes:
+                found.add(*self._columns(piece))
         self._fitted = _Fitted(
             settings=self.settings,
-            labels=LabelColumns.fitted(labels),
-            attributes=AttributeColumns.fitted(attributes),
+            labels=LabelColumns.of_values(found.values),
+            attributes=AttributeColumns.of_moments(found.mean, found.variance),
         )
         return self
 
@@ -217,12 +259,18 @@ class Encoder:
         """Return the same graphs with features ``x``.
 
         Args:
-            graphs: Graphs with the labels and attributes of those the encoder was fitted on.
+            graphs: Graphs with the labels and attributes of those the encoder was fitted on. Of a
+                set in parts the structural encodings are stored beside the parts, and the features
+                computed when graphs are read.
             workers: Number of processes that compute structural encodings.
             cache: Folder of cached structural encodings; ``None`` caches nothing.
             progress: Whether to show a progress bar on standard error.
         """
-        fitted = self._require_fitted()
+        self._require_fitted()
+        if isinstance(graphs, ShardedGraphSet):
+            encodings = self.settings.structure
+            store_encodings(graphs, encodings, where=Where(workers), progress=progress)
+            return graphs.with_node_features(ShardFeatures(self, graphs.folder, encodings))
         missing = over_budget(_BYTES_PER_FEATURE * self.width * graphs.num_nodes)
         if missing is not None:
             raise DataError(
@@ -233,9 +281,19 @@ class Encoder:
         structure = structural_features(
             graphs, self.settings.structure, workers=workers, cache=cache, progress=progress
         )
+        return graphs.with_features(self.features(graphs, structure))
+
+    def features(self, graphs: GraphSet, structure: Tensor) -> Tensor:
+        """Return the features ``[nodes, width]`` of graphs in memory.
+
+        Args:
+            graphs: The graphs.
+            structure: Their structural encodings side by side.
+        """
+        fitted = self._require_fitted()
         labels, attributes = self._columns(graphs)
         x = torch.cat([fitted.labels(labels), fitted.attributes(attributes), structure], dim=1)
-        return graphs.with_features(x if x.shape[1] else torch.ones(graphs.num_nodes, 1))
+        return x if x.shape[1] else torch.ones(graphs.num_nodes, 1)
 
     @property
     def label_values(self) -> tuple[tuple[int, ...], ...]:
@@ -314,6 +372,19 @@ def _bucket(labels: Tensor) -> Tensor:
     """
     mixed = labels.to(torch.int64) * 0x4F1BBCDCBFA53E0B
     return (mixed >> 40) & (BUCKETS - 1)
+
+
+def _moments(attributes: Tensor) -> tuple[Tensor, Tensor]:
+    """Return mean and variance of each column."""
+    exact = attributes.to(torch.float64)
+    mean = exact.mean(dim=0)
+    if not bool(mean.isfinite().all()):
+        column = int((~mean.isfinite()).nonzero()[0])
+        raise DataError(
+            f"column {column} has numbers that are not finite; impute or drop them",
+            source="attributes",
+        )
+    return mean, (exact - mean).square().mean(dim=0)
 
 
 def _check_columns(given: Tensor, columns: int, name: str) -> None:

@@ -1,0 +1,1 @@
+"""A GraphSet in parts on disk, which may be larger than memory."""

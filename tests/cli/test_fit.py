@@ -70,7 +70,9 @@ def test_every_option_has_a_flag_in_the_help(lfds):
     out = " ".join(lfds("fit", "--help")[1].replace("│", " ").split())
     for name in Options.model_fields.keys() - NO_FLAGS:
         assert f" {FLAGS[name]} " in out
-    assert "Random seed; the same seed, graphs and number of threads give the same model." in out
+    assert (
+        "Random seed; the same seed, graphs and number of workers and threads give the same" in out
+    )
     for name in (*(NetworkSettings.model_fields.keys() - OWN_SETTINGS), *library.STRUCTURES):
         assert name in out
 

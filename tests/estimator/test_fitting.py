@@ -1,5 +1,3 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -154,7 +152,7 @@ def test_another_seed_gives_another_validation_split():
 def test_a_progress_bar_on_standard_error(shown, capsys):
     history = Progress(loss=[0.5], train=[0.5], validation=[0.75], validation_loss=[0.6])
     with progress_bar(3, shown=shown) as after_epoch:
-        after_epoch(SimpleNamespace(progress=history))
+        after_epoch(history)
     out, err = capsys.readouterr()
     assert out == ""
     assert ("validation 0.750" in err and "1/3" in err) is shown
@@ -163,7 +161,7 @@ def test_a_progress_bar_on_standard_error(shown, capsys):
 def test_a_progress_bar_without_validation_shows_training(capsys):
     history = Progress(loss=[0.5], train=[0.75], validation=[0.75], validation_loss=[0.5])
     with progress_bar(3, shown=True) as after_epoch:
-        after_epoch(SimpleNamespace(progress=history))
+        after_epoch(history)
     err = capsys.readouterr().err
     assert "training 0.750" in err
     assert "validation" not in err

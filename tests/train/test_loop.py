@@ -60,7 +60,7 @@ def test_batch_norm_of_the_averaged_weights_is_recalibrated_without_dropout(monk
     torch.testing.assert_close(norm.running_mean, product.relu().mean(dim=0), rtol=0.05, atol=0.01)
     own = training.model.base.layers[0].activation.norm
     assert not torch.allclose(norm.running_mean, own.running_mean, rtol=0.05, atol=0.01)
-    monkeypatch.setattr("lfds.train.loop.recalibrate", lambda *_: None)
+    monkeypatch.setattr("lfds.train.ranks.recalibrate", lambda *_: None)
     running = trained(settings=once)
     assert running.progress.validation_loss != training.progress.validation_loss
 

@@ -1,5 +1,6 @@
 """The command ``lfds fit``; its options are those of the estimators."""
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -84,6 +85,13 @@ def fit(
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Give all classes the same total weight.")
     ] = False,
+    checkpoints: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for checkpoints, from which the same command resumes; by default "
+            "OUT.unfinished if there are several workers."
+        ),
+    ] = None,
     **given: Any,
 ) -> None:
     """Fit a classifier or regressor on labelled graphs and save it."""
@@ -103,7 +111,7 @@ def fit(
             reading["fragments"] = "largest"
         if atom_features is not None:
             reading["atom_features"] = atom_features
-        _fit(data, out, root, target, skip_bad, reading, splits, given)
+        _fit(data, out, root, target, skip_bad, reading, splits, checkpoints, given)
     except SpecError as error:
         raise SpecError(with_flags(str(error), FLAGS)) from error
 
@@ -116,6 +124,7 @@ def _fit(
     skip_bad: bool,
     reading: Mapping[str, Any],
     splits: str | None,
+    checkpoints: Path | None,
     options: Mapping[str, Any],
 ) -> None:
     # torch and scikit-learn take seconds to import; a misspelt option does not wait for them.
@@ -138,13 +147,7 @@ def _fit(
         fitted_on, held_out = graphs[rows], [rows.index(row) for row in parts.validation]
     estimator.check_options()
     typer.echo(decision(graphs, str(reading["task"])))
-    try:
-        with print_warnings():
-            estimator.fit(fitted_on, held_out=held_out or None)
-    except KeyboardInterrupt:
-        typer.echo("lfds: stopped; nothing was written", err=True)
-        raise typer.Exit(130) from None
-    estimator.set_params(progress=False).save(out)
+    _run(estimator, fitted_on, held_out, out, checkpoints)
     for line in summary(estimator, fitted_on):
         typer.echo(line)
     if estimator.decoder_.task == "regression" and len(fitted_on) < _FEW_GRAPHS:
@@ -156,6 +159,31 @@ def _fit(
         with print_warnings():
             typer.echo(_tested(estimator, graphs[parts.test]))
     typer.echo(f"saved as {out}")
+
+
+def _run(
+    estimator: "LFDSClassifier | LFDSRegressor",
+    graphs: "GraphSet",
+    held_out: list[int] | None,
+    out: Path,
+    checkpoints: Path | None,
+) -> None:
+    """Fit and save; an interrupted fit goes on from its checkpoints, if it has any."""
+    from lfds.train.distributed import remove_fits
+
+    folder = checkpoints
+    if folder is None and estimator.workers > 1:
+        folder = Path(f"{os.path.abspath(out)}.unfinished")
+    try:
+        with print_warnings():
+            estimator.fit(graphs, held_out=held_out or None, checkpoints=folder)
+    except KeyboardInterrupt:
+        result = "nothing was written" if folder is None else "the same command resumes the fit"
+        typer.echo(f"lfds: stopped; {result}", err=True)
+        raise typer.Exit(130) from None
+    estimator.set_params(progress=False).save(out)
+    if folder is not None and checkpoints is None:
+        remove_fits(folder)  # also those of other options, which were given up
 
 
 def decision(graphs: "GraphSet", task: str) -> str:

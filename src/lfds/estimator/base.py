@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, cast
 
 import numpy as np
@@ -84,7 +85,14 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         """Store the arguments of the constructor unchanged; ``fit`` validates them."""
         self.__dict__.update({name: one for name, one in arguments.items() if name != "self"})
 
-    def fit(self, graphs: Graphs, y: Any = None, *, held_out: Sequence[int] | None = None) -> Self:
+    def fit(
+        self,
+        graphs: Graphs,
+        y: Any = None,
+        *,
+        held_out: Sequence[int] | None = None,
+        checkpoints: str | PathLike[str] | None = None,
+    ) -> Self:
         """Fit the network on graphs.
 
         Args:
@@ -93,6 +101,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             y: One target per graph; by default those that the graphs carry.
             held_out: Rows of the graphs to validate on, instead of a random ``validation`` of them;
                 without it, graphs of a group (``GraphSet.groups``) are held out together.
+            checkpoints: Folder for checkpoints; the same fit goes on from there if it was
+                interrupted. By default a temporary folder if there are several workers.
         """
         start = self._warm_start() if self.warm_start and hasattr(self, "network_") else None
         data = self._read(graphs, targets=y is None, anew=start is None)
@@ -108,6 +118,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             plan,
             start,
             _checked_rows(held_out, len(data)),
+            None if checkpoints is None else Path(checkpoints),
         )
         self._set(fitted.network, fitted.encoder, self._calibrate(decoder, fitted, targets))
         self.history_ = fitted.history

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,8 +27,9 @@ from lfds.nn.randomness import draw_from, initialize_from
 from lfds.seeds import seed_for
 from lfds.train import DivergedError
 from lfds.train.device import CPU, on_device, resolve_device
+from lfds.train.distributed import fit_folder, shared_fit, train_together
 from lfds.train.epoch import batches, train_pass
-from lfds.train.loop import Progress, Training
+from lfds.train.loop import Progress, Scope, Training, Weights
 from lfds.train.memory_limit import build_network, memory_errors_explained
 from lfds.train.objective import Objective
 
@@ -93,6 +96,7 @@ def fit_network(
     plan: FitPlan,
     start: WarmStart | None,
     held_out: Rows | None = None,
+    checkpoints: Path | None = None,
 ) -> FitResult:
     """Fit a network.
 
@@ -104,6 +108,7 @@ def fit_network(
         start: Network to continue from; ``None`` for new weights.
         held_out: Rows of the validation graphs; by default they are drawn, whole groups if the
             graphs have groups.
+        checkpoints: Folder in which the same fit goes on where it was interrupted.
     """
     options = plan.options
     train, validation = _parts(graphs, strata, options, held_out)
@@ -114,22 +119,46 @@ def fit_network(
         network = new_network(encoder.width, outputs, plan)
     else:
         network = deepcopy(start.network)
-    training = Training(
-        network,
-        encoded[train],
-        encoded[validation] if len(validation) else None,
-        plan.training,
-        options.seed,
-        scope,
-        objective=plan.objective,
-        patience=options.patience,
-    )
-    with progress_bar(plan.training.epochs, shown=options.progress) as after_epoch:
-        training.run(after_epoch)
-    network.load_state_dict(training.best)
-    device, precision = training.device, plan.training.precision
-    validated = run(network.eval(), encoded[validation], device, precision)
-    return FitResult(network.to(CPU), encoder, training.progress, validation, validated)
+    part = encoded[validation] if len(validation) else None
+    best, history = _train(network, encoded[train], part, plan, scope, checkpoints)
+    network.load_state_dict(best)
+    device = resolve_device(options.device)
+    network.to(device)
+    validated = run(network.eval(), encoded[validation], device, plan.training.precision)
+    return FitResult(network.to(CPU), encoder, history, validation, validated)
+
+
+def _train(
+    network: GraphNetwork,
+    train: GraphSet,
+    validation: GraphSet | None,
+    plan: FitPlan,
+    scope: Scope,
+    checkpoints: Path | None,
+) -> tuple[Weights, Progress]:
+    """Return the weights of the best epoch and the history."""
+    options, epochs = plan.options, plan.training.epochs
+    how: dict[str, Any] = {"objective": plan.objective, "patience": options.patience}
+    with progress_bar(epochs, shown=options.progress) as after_epoch:
+        if options.workers == 1 and checkpoints is None:
+            training = Training(
+                network, train, validation, plan.training, options.seed, scope, **how
+            )
+            training.run(lambda now: after_epoch(now.progress))
+            return training.best, training.progress
+        with fit_folder(checkpoints) as folder:
+            fit = shared_fit(
+                folder,
+                network,
+                train,
+                validation,
+                plan.training,
+                options.seed,
+                scope,
+                ranks=options.workers,
+                **how,
+            )
+            return train_together(fit, after_epoch)
 
 
 def partial_fit_network(
@@ -215,7 +244,7 @@ def split_validation(strata: NDArray[np.integer], fraction: float, seed: int) ->
 
 
 @contextmanager
-def progress_bar(epochs: int, *, shown: bool) -> Iterator[Callable[[Training], None]]:
+def progress_bar(epochs: int, *, shown: bool) -> Iterator[Callable[[Progress], None]]:
     """Show a progress bar on standard error; yield the function to call after each epoch.
 
     Args:
@@ -227,8 +256,7 @@ def progress_bar(epochs: int, *, shown: bool) -> Iterator[Callable[[Training], N
     with ProgressBar(*columns, note, console=Console(stderr=True), disable=not shown) as bar:
         task = bar.add_task("fitting", total=epochs, note="")
 
-        def after_epoch(training: Training) -> None:
-            history = training.progress
+        def after_epoch(history: Progress) -> None:
             part = "validation" if history.has_validation else "training"
             text = f"loss {history.loss[-1]:.3f}, {part} {history.validation[-1]:.3f}"
             bar.update(task, completed=history.epochs, note=text)

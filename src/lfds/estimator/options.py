@@ -102,7 +102,7 @@ class Options(BaseModel):
     node_label: Annotated[StrictStr | None, _needs("None or one name")] = None
     """Name of categorical node data of NetworkX graphs, which are integers."""
     seed: _Integer = 0
-    """Random seed; the same seed, graphs and number of threads give the same model."""
+    """Random seed; the same seed, graphs and number of workers and threads give the same model."""
     device: Annotated[StrictStr, _needs("the name of a device, as 'cpu', 'cuda' or 'auto'")] = (
         _TRAINING.device
     )
@@ -113,7 +113,8 @@ class Options(BaseModel):
     warm_start: _Switch = False
     """Whether ``fit`` continues from the weights of the last fit."""
     workers: _Count = 1
-    """Number of processes that compute structural encodings."""
+    """Number of processes that train the network together, each on its part of every batch, and
+    that compute structural encodings."""
     progress: _Switch = False
     """Whether to show a progress bar on standard error."""
     class_weight: Annotated[

@@ -34,7 +34,7 @@ def updates_statistics(norm: nn.Module) -> bool:
 def _waits_for_others(norm: nn.Module) -> bool:
     """Whether other processes expect the rows of this one, however few."""
     distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
-    return distributed and isinstance(norm, nn.SyncBatchNorm)
+    return distributed and hasattr(norm, "process_group")  # as torch's SyncBatchNorm has
 
 
 def reset_parameters(norm: nn.Module) -> None:

@@ -32,7 +32,7 @@ def recalibrate(model: GraphNetwork, batches: Iterable[Batch], precision: Precis
     over many neighbours, as in DD. The model is left in evaluation mode.
     """
     model.eval()
-    norms = [part for part in model.modules() if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d)]
+    norms = batch_norms(model)
     momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.reset_running_stats()
@@ -46,3 +46,8 @@ def recalibrate(model: GraphNetwork, batches: Iterable[Batch], precision: Precis
         for norm, momentum in zip(norms, momenta, strict=True):
             norm.momentum = momentum
             norm.eval()
+
+
+def batch_norms(model: nn.Module) -> list[nn.BatchNorm1d | nn.BatchNorm2d]:
+    """Return the batch norms of a model."""
+    return [part for part in model.modules() if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d)]

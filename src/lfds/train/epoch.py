@@ -1,6 +1,6 @@
 """One pass over graphs, to train on them or to evaluate."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -48,22 +48,42 @@ def evaluate(
     precision: Precision = "32",
 ) -> tuple[float, float]:
     """Return mean score and mean loss on some graphs: accuracy and cross-entropy by default."""
-    model.eval()
+    parts = batches(graphs, torch.arange(len(graphs)), batch_size)
     objective = Classify() if objective is None else objective
+    return mean_scores(total_scores(model, parts, objective, precision), len(graphs))
+
+
+def total_scores(
+    model: GraphNetwork, parts: Iterator[Batch], objective: Objective, precision: Precision
+) -> tuple[float, float]:
+    """Return score and loss summed over the graphs of some batches."""
+    model.eval()
     score, loss = 0.0, 0.0
     with torch.no_grad():
-        for batch in batches(graphs, torch.arange(len(graphs)), batch_size):
+        for batch in parts:
             outputs = outputs_of(model, batch, precision)
             score += objective.total_score(outputs, batch.y)
             loss += objective.total_loss(outputs, batch.y)
+    return score, loss
+
+
+def mean_scores(totals: tuple[float, float], count: int) -> tuple[float, float]:
+    """Return mean score and mean loss from their sums over ``count`` graphs."""
+    score, loss = totals
     # Records hold finite numbers only; an infinite loss stays the worst of all.
     worst = torch.finfo(torch.float32).max
-    mean = loss / len(graphs)
-    return score / len(graphs), mean if mean < worst else worst
+    mean = loss / count
+    return score / count, mean if mean < worst else worst
 
 
 def batches(graphs: Source, rows: Tensor, batch_size: int) -> Iterator[Batch]:
-    """Yield batches of nearly equal size, none larger than ``batch_size``.
+    """Yield the batches of :func:`split_rows`."""
+    for part in split_rows(rows, batch_size):
+        yield graphs.batch(part)
+
+
+def split_rows(rows: Tensor, batch_size: int) -> Sequence[Tensor]:
+    """Return the rows of batches of nearly equal size, none larger than ``batch_size``.
 
     Batch normalization cannot train on a single graph: where one would be left over, there is one
     batch fewer, and batches may exceed ``batch_size`` by one.
@@ -71,8 +91,7 @@ def batches(graphs: Source, rows: Tensor, batch_size: int) -> Iterator[Batch]:
     count = -(-len(rows) // batch_size)
     if len(rows) < 2 * count:
         count = max(1, len(rows) // 2)
-    for part in rows.tensor_split(count):
-        yield graphs.batch(part)
+    return rows.tensor_split(count)
 
 
 def outputs_of(model: GraphNetwork, batch: Batch, precision: Precision = "32") -> Tensor:

@@ -16,12 +16,12 @@ from lfds.nn import GraphNetwork
 from lfds.nn.randomness import draw_from
 from lfds.seeds import seed_for
 from lfds.train import DivergedError
-from lfds.train.batchnorm import MIN_GRAPHS, calibration_rows, recalibrate
+from lfds.train.batchnorm import MIN_GRAPHS, calibration_rows
 from lfds.train.device import on_device, resolve_device
 from lfds.train.ema import EMA
-from lfds.train.epoch import batches, evaluate, train_pass
 from lfds.train.memory_limit import memory_errors_explained
 from lfds.train.objective import Classify, Objective
+from lfds.train.ranks import OneRank, Ranks
 from lfds.train.schedule import learning_rate
 
 Weights = dict[str, Tensor]
@@ -100,6 +100,7 @@ class Training:
         objective: Loss and score; classification by default.
         patience: Stop when this many epochs in a row were no better than the best; never by
             default.
+        ranks: The processes that train the model; this one alone by default.
     """
 
     def __init__(
@@ -113,7 +114,9 @@ class Training:
         *,
         objective: Objective | None = None,
         patience: int | None = None,
+        ranks: Ranks | None = None,
     ) -> None:
+        self._ranks = OneRank() if ranks is None else ranks
         self.device = resolve_device(settings.device)
         self._clock = time.process_time if self.device.type == "cpu" else time.perf_counter
         self.model = model.to(self.device)
@@ -154,7 +157,8 @@ class Training:
             )
         order = torch.Generator().manual_seed(self._stream("order", epoch))
         try:
-            loss, score = self._train_pass(order, self._stream("dropout", epoch))
+            dropout = self._ranks.stream(self._stream("dropout", epoch))
+            loss, score = self._train_pass(order, dropout)
             self._update_ema()
             validation, validation_loss = self._validate(score, loss)
         except DivergedError as error:
@@ -170,10 +174,10 @@ class Training:
 
     def _train_pass(self, order: torch.Generator, dropout: int) -> tuple[float, float]:
         rows = torch.randperm(len(self._train), generator=order)
-        parts = batches(self._train, rows, self.settings.batch_size)
-        precision = self.settings.precision
         with draw_from(dropout):
-            return train_pass(self.model, parts, self.optimizer, self.objective, precision)
+            return self._ranks.train_pass(
+                self.model, self._train, rows, self.optimizer, self.objective, self.settings
+            )
 
     def _update_ema(self) -> None:
         """Update the averaged weights, and recalibrate their batch-norm statistics."""
@@ -183,13 +187,16 @@ class Training:
         rows = calibration_rows(len(self._train), self._stream("norms", 0))
         # The statistics of few graphs at a time would differ from those in evaluation.
         size = max(MIN_GRAPHS, self.settings.batch_size)
-        recalibrate(self.ema.model, batches(self._train, rows, size), self.settings.precision)
+        precision = self.settings.precision
+        self._ranks.recalibrate(self.ema.model, self._train, rows, size, precision)
 
     def _validate(self, score: float, loss: float) -> tuple[float, float]:
         if self._validation is None:
             return score, loss
         size, precision = self.settings.batch_size, self.settings.precision
-        return evaluate(self.ema.model, self._validation, size, self.objective, precision)
+        return self._ranks.evaluate(
+            self.ema.model, self._validation, size, self.objective, precision
+        )
 
     def _keep_if_best(self, epoch: int, score: float, loss: float) -> None:
         """Keep the weights of the best epoch: by score, then by loss, then the earliest."""

@@ -19,6 +19,10 @@ class Objective(Protocol):
         """The mean loss of a batch, differentiable."""
         ...
 
+    def terms(self, y: Tensor) -> int:
+        """The number of terms that the loss of a batch with these targets is the mean of."""
+        ...
+
     def total_loss(self, outputs: Tensor, y: Tensor) -> float:
         """The loss summed over graphs."""
         ...
@@ -46,6 +50,9 @@ class Classify:
             return cross_entropy(outputs, y)
         # Not torch's weighted mean: it would cancel the weights in a batch of one class.
         return cross_entropy(outputs, y, self._weights(y), reduction="sum") / len(y)
+
+    def terms(self, y: Tensor) -> int:
+        return len(y)
 
     def total_loss(self, outputs: Tensor, y: Tensor) -> float:
         return cross_entropy(outputs, y, self._weights(y), reduction="sum").item()
@@ -82,6 +89,9 @@ class ClassifyEach:
         # A batch may know nothing at all.
         return self._sum(outputs, y) / (y >= 0).sum().clamp(min=1)
 
+    def terms(self, y: Tensor) -> int:
+        return int((y >= 0).sum())
+
     def total_loss(self, outputs: Tensor, y: Tensor) -> float:
         return self._sum(outputs, y).item() / self.known
 
@@ -116,6 +126,9 @@ class Regress:
             return mse_loss(outputs, y)
         errors = self._errors(outputs, y)
         return errors.sum() / y.isfinite().sum().clamp(min=1)
+
+    def terms(self, y: Tensor) -> int:
+        return int(y.isfinite().sum())
 
     def total_loss(self, outputs: Tensor, y: Tensor) -> float:
         errors = self._errors(outputs, y)

@@ -64,9 +64,9 @@ def test_several_runs_are_one_report(report, tmp_path):
 def test_figures_are_written_as_png_and_svg(report, tmp_path):
     code, out, err = report("run", "--format", "md", "--figures", "figures")
     assert (code, out[:8]) == (0, "Accuracy")
-    assert err == "9 figures, as PNG and SVG, are in figures\n"
+    assert err == "13 figures, as PNG and SVG, are in figures\n"
     names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert len(names) == 18
+    assert len(names) == 26
     assert {"ranks-fair.png", "folds-ENZYMES-fair.svg", "pairs-MUTAG-fair.png"} <= names
 
 

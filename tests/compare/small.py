@@ -68,8 +68,9 @@ class RecordingObserver:
 
 
 def without_cost(record):
-    """Return a record without time and memory, which differ from run to run."""
+    """Return a record without what differs from run to run: time, memory, process."""
     content = record.model_dump()
     if content["outcome"] is not None:
-        del content["outcome"]["seconds"], content["outcome"]["peak_memory"]
+        for name in ("seconds", "peak_memory", "cold_start"):
+            del content["outcome"][name]
     return content

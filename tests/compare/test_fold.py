@@ -20,6 +20,15 @@ def test_a_fold_reports_each_epoch_and_returns_an_outcome(tmp_path):
     assert end.peak_memory is None or end.peak_memory > 0
 
 
+def test_the_first_fold_of_a_process_on_a_dataset_says_so(tmp_path):
+    fold._graphs.cache_clear()
+    first, second = tasks_for(tmp_path)
+    ends = [
+        run_fold(task, RunDirectory(tmp_path / "run"), lambda _: None) for task in (first, second)
+    ]
+    assert [end.cold_start for end in ends] == [True, False]
+
+
 def test_a_diverging_fold_is_a_failure_with_reason_and_traceback(tmp_path):
     task = tasks_for(tmp_path, learning_rate=1e30, final_learning_rate=1e30, epochs=5)[0]
     end = run_fold(task, RunDirectory(tmp_path / "run"), lambda _: None)

@@ -177,3 +177,34 @@ def test_selection_from_a_grid_does_not_depend_on_the_test_part(tmp_path, monkey
     scores = [max(zip(c.validation, [-v for v in c.validation_loss], strict=True)) for c in alone]
     assert outcome.candidate == scores.index(max(scores))
     assert outcome.curve == alone[outcome.candidate]
+
+
+@pytest.mark.parametrize("run", [fair, paper])
+def test_confusion_matrix_is_of_the_test_graphs_and_has_their_accuracy(tmp_path, run, monkeypatch):
+    task = tasks_for(tmp_path, protocol=run.__name__)[0]
+    split = split_of(task, graphs())
+    predicted = []
+    original = protocol.count_predictions
+
+    def watched(model, *arguments):
+        counts = original(model, *arguments)
+        predicted.append(model)
+        return counts
+
+    monkeypatch.setattr(protocol, "count_predictions", watched)
+    outcome = run(task, graphs(), split, context(tmp_path))
+    (model,) = predicted
+    confusion = outcome.confusion
+    assert confusion.classes == ("0", "1")
+    true = graphs().y[list(split.test)]
+    assert [sum(row) for row in confusion.counts] == true.bincount(minlength=2).tolist()
+    accuracy = outcome.accuracy if run is fair else outcome.curve.test[-1]
+    assert confusion.correct / len(split.test) == accuracy
+    assert not model.training
+
+
+def test_datasets_with_very_many_classes_record_no_matrix():
+    few, many = graphs(), replace(graphs(), classes=tuple(range(101)))
+    counts = torch.zeros(2, 2, dtype=torch.int64)
+    assert protocol._confusion(few, counts).counts == ((0, 0), (0, 0))
+    assert protocol._confusion(many, counts) is None

@@ -49,8 +49,8 @@ def test_cost_is_the_mean_over_completed_folds():
     assert str(cost) == "3 s, 1,001 parameters"
 
 
-def test_memory_is_the_largest_peak_that_was_measured():
-    peaks = (None, 3_000_000, 2_000_000)
+def test_memory_is_the_median_of_the_peaks_that_were_measured():
+    peaks = (None, 9_000_000, 3_000_000, 2_000_000)
     some = [with_outcome(record("max", "A", n), peak_memory=peak) for n, peak in enumerate(peaks)]
     cost = series(some).cost
     assert cost.memory == 3_000_000

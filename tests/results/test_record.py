@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from lfds.config.migrations import SCHEMA_VERSION
-from lfds.results.record import RULES, Curve, Outcome, Record, key_of, rule_in_words
+from lfds.results.record import RULES, Confusion, Curve, Outcome, Record, key_of, rule_in_words
 from lfds.results.store import read_records
 from tests.results.records import failed_record, fair_record, fold, paper_record
 
@@ -134,3 +134,21 @@ def test_stored_records_of_other_types_or_sizes_are_refused(change, problem):
         stored[part] |= values
     with pytest.raises(ValueError, match=problem):
         Record.from_stored(stored)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (((3, 1),), "2 rows of 2 numbers"),
+        (((3, 1), (0, 0, 1)), "2 rows of 2 numbers"),
+        (((3, 1), (0, 2)), "5 test graphs, not 6"),
+        (((2, 2), (0, 1)), "of accuracy 0.8"),
+        (((5, -1), (0, 1)), "greater than or equal to 0"),
+    ],
+)
+def test_confusion_matrix_must_agree_with_the_outcome(counts, message):
+    some = {"curve": Curve(), "epoch": 0, "accuracy": 0.8, "parameters": 1, "tested": 5}
+    fitting = Confusion(classes=("a", "b"), counts=((3, 1), (0, 1)))
+    assert Outcome(**some, confusion=fitting).confusion.correct == 4
+    with pytest.raises(ValidationError, match=message):
+        Outcome(**some, confusion={"classes": ("a", "b"), "counts": counts})

@@ -71,6 +71,7 @@ def run_fold(
         with threadpool_limits(1):
             # Sums depend on how they are split over threads: one thread, the same bits everywhere.
             torch.set_num_threads(1)
+            loaded = _graphs.cache_info().misses
             graphs = _graphs(task.data, task.content)
             context = FoldContext(
                 directory.folder / "encodings",
@@ -79,7 +80,8 @@ def run_fold(
             )
             peak = measure_peak_memory()
             outcome = RUNS[task.fold.protocol](task, graphs, split_of(task, graphs), context)
-            return outcome.model_copy(update={"peak_memory": peak()})
+            first = _graphs.cache_info().misses > loaded
+            return outcome.model_copy(update={"peak_memory": peak(), "cold_start": first})
     except (DataError, DivergedError, SpecError) as error:
         return Failure(reason=str(error), traceback=traceback.format_exc())
     except Exception as error:

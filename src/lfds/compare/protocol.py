@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from torch import Tensor
+
 from lfds.compare.given_splits import saved_splits
 from lfds.compare.task import FoldTask
 from lfds.config.training import Protocol
@@ -18,11 +20,11 @@ from lfds.data.graphset import GraphSet
 from lfds.data.splits import Split, stratified_folds
 from lfds.nn import GraphNetwork
 from lfds.nn.randomness import initialize_from
-from lfds.results.record import Curve, Outcome
+from lfds.results.record import MAX_CONFUSED, Confusion, Curve, Outcome
 from lfds.seeds import seed_for
 from lfds.train.checkpoint import restore_checkpoint, save_checkpoint
 from lfds.train.device import on_device
-from lfds.train.epoch import evaluate
+from lfds.train.epoch import count_predictions
 from lfds.train.loop import Training
 from lfds.train.memory_limit import build_network
 
@@ -91,8 +93,8 @@ def assess(selected: Selected, test: GraphSet, context: FoldContext) -> Outcome:
     encoded = selected.encoder.transform(test, cache=context.encodings)
     training, settings = selected.training, selected.training.settings
     graphs = on_device(encoded, training.device)
-    accuracy, _ = evaluate(
-        selected.model, graphs, settings.batch_size, precision=settings.precision
+    counts = count_predictions(
+        selected.model, graphs, settings.batch_size, test.num_classes, settings.precision
     )
     progress = training.progress
     return Outcome(
@@ -103,11 +105,12 @@ def assess(selected: Selected, test: GraphSet, context: FoldContext) -> Outcome:
             validation_loss=tuple(progress.validation_loss),
         ),
         epoch=progress.best,
-        accuracy=accuracy,
+        accuracy=int(counts.trace()) / len(test),
         candidate=selected.candidate,
         parameters=_parameters(selected.model),
         tested=len(test),
         seconds=selected.seconds,
+        confusion=_confusion(test, counts),
     )
 
 
@@ -117,7 +120,11 @@ def paper(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) 
     test = graphs[split.test]
     encoder = Encoder(task.encoding).fit(train)
     training = _train(task, 0, encoder, train, test, context)
-    progress = training.progress
+    progress, settings = training.progress, training.settings
+    encoded = on_device(encoder.transform(test, cache=context.encodings), training.device)
+    counts = count_predictions(
+        training.ema.model, encoded, settings.batch_size, test.num_classes, settings.precision
+    )
     return Outcome(
         curve=Curve(
             loss=tuple(progress.loss),
@@ -127,6 +134,15 @@ def paper(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) 
         parameters=_parameters(training.model),
         tested=len(test),
         seconds=progress.seconds,
+        confusion=_confusion(test, counts),
+    )
+
+
+def _confusion(test: GraphSet, counts: Tensor) -> Confusion | None:
+    if len(test.classes) > MAX_CONFUSED:
+        return None
+    return Confusion(
+        classes=tuple(map(str, test.classes)), counts=tuple(map(tuple, counts.tolist()))
     )
 
 

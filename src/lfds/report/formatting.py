@@ -108,6 +108,31 @@ def file_name(*parts: str) -> str:
     return f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
+def fold_names(entry: Entry) -> list[str]:
+    """Return the name of every fold of :func:`fold_scores`, in the same order."""
+    seeds = sorted(entry.series.seeds)
+    if entry.scores is not None:
+        return [
+            _fold_name(seed, fold, seeds) for seed in seeds for fold in range(entry.series.folds)
+        ]
+    return [_fold_name(record.fold.seed, record.fold.fold, seeds) for record in entry.series.done]
+
+
+def _fold_name(seed: int, fold: int, seeds: Sequence[int]) -> str:
+    return f"fold {fold + 1}" + (f" of seed {seed}" if len(seeds) > 1 else "")
+
+
+def listed(names: Sequence[str], most: int = 4, noun: str = "others") -> str:
+    """Return names as a part of a sentence; only the first ones of many.
+
+    >>> listed(["max", "loop", "image"]), listed(["a", "b", "c", "d", "e"], 4, "other poolings")
+    ('max, loop and image', 'a, b, c and 2 other poolings')
+    """
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} {noun}"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def fold_scores(entry: Entry, rule: Rule) -> list[float]:
     """Return the accuracy of each completed fold; none if the rule needs all folds."""
     if entry.scores is not None:

@@ -80,9 +80,30 @@ def arrange(sources: Sequence[Source]) -> list[Series]:
             # Another run may have finished what this one was requested to do.
             started = [series for series, record, by in finished if source.requests(record, by)]
             _expect_requested(source.requested, started, found)
+    cold = {key for source in sources for key in cold_folds(source.finished)}
+    for series in found.values():
+        series.cold = cold
     _name_columns(found.values())
     _name_rows(found.values())
     return list(found.values())
+
+
+def cold_folds(records: Iterable[Record]) -> set[str]:
+    """Return the keys of the folds that were the first of their process on a dataset.
+
+    Records of earlier versions do not say so: there it is the first fold of each dataset.
+    """
+    cold: set[str] = set()
+    seen: set[tuple[str, str]] = set()
+    for record in records:
+        if record.outcome is None:
+            continue
+        place = (record.fold.protocol, record.fold.dataset)
+        told = record.outcome.cold_start
+        if told if told is not None else place not in seen:
+            cold.add(record.key)
+        seen.add(place)
+    return cold
 
 
 def _series_of(record: Record, found: dict[_Key, Series]) -> Series:

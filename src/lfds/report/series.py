@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from lfds.config.network import recorded_network
@@ -40,6 +40,7 @@ class Series:
         records: One per finished fold.
         row: Name of the row.
         column: Name of the column.
+        cold: Keys of the folds that were the first of their process on the dataset.
     """
 
     protocol: Protocol
@@ -52,6 +53,7 @@ class Series:
     records: list[Record] = field(default_factory=list)
     row: str = ""
     column: str = ""
+    cold: set[str] = field(default_factory=set)
 
     @property
     def split(self) -> tuple[object, ...]:
@@ -114,11 +116,14 @@ class Series:
     @property
     def cost(self) -> "Cost":
         """The cost of the completed folds, of which there must be one."""
-        peaks = [o.peak_memory for o in self.outcomes if o.peak_memory is not None]
+        warm = [record for record in self.done if record.key not in self.cold]
+        peaks = [
+            r.outcome.peak_memory for r in warm if r.outcome and r.outcome.peak_memory is not None
+        ]
         return Cost(
             fmean(outcome.seconds for outcome in self.outcomes),
             fmean(outcome.parameters for outcome in self.outcomes),
-            float(max(peaks)) if peaks else None,
+            float(median(peaks)) if peaks else None,
         )
 
 
@@ -129,7 +134,8 @@ class Cost:
     Attributes:
         seconds: Mean training time.
         parameters: Mean number of parameters.
-        memory: Largest peak memory in bytes; None if it was not measured.
+        memory: Median peak memory in bytes, without the first folds of processes; None if it was
+            not measured.
     """
 
     seconds: float

@@ -77,6 +77,8 @@ def rule_in_words(rule: Rule, kept: Collection[str | None] = ()) -> str:
 MAX_FOLDS = 100_000
 """Most folds, and most seeds: reports list them all."""
 
+_ROUNDING = 1e-6
+
 Accuracy = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -137,6 +139,39 @@ class Curve(_Frozen):
         return self
 
 
+MAX_CONFUSED = 100
+"""Most classes of a stored confusion matrix; with more of them a record would be mostly zeros."""
+
+
+class Confusion(_Frozen):
+    """Which classes a model took the test graphs of a fold for.
+
+    Attributes:
+        classes: Names of the classes.
+        counts: ``counts[i][j]``, the number of test graphs of class i that were predicted as j.
+    """
+
+    classes: Annotated[tuple[str, ...], Field(min_length=1, max_length=MAX_CONFUSED)]
+    counts: tuple[tuple[NonNegativeInt, ...], ...]
+
+    @model_validator(mode="after")
+    def _square(self) -> Self:
+        size = len(self.classes)
+        if len(self.counts) != size or any(len(row) != size for row in self.counts):
+            raise ValueError(f"counts of {size} classes need {size} rows of {size} numbers")
+        return self
+
+    @property
+    def total(self) -> int:
+        """Number of graphs."""
+        return sum(map(sum, self.counts))
+
+    @property
+    def correct(self) -> int:
+        """Number of graphs that were predicted as their own class."""
+        return sum(row[place] for place, row in enumerate(self.counts))
+
+
 class Outcome(_Frozen):
     """The result of a completed fold.
 
@@ -151,6 +186,11 @@ class Outcome(_Frozen):
         seconds: Training time, interruptions left out.
         peak_memory: Peak memory in bytes, above what the process used when the fold was started (or
             resumed); None if it was not measured.
+        cold_start: Whether its process had not run a fold on this dataset before, so that the peak
+            memory includes code and data that later folds find loaded; None in older records.
+        confusion: Which classes the test graphs were taken for: by the tested weights under
+            ``fair``, after the last epoch under ``paper``. None in older records, and with more
+            than 100 classes.
     """
 
     curve: Curve
@@ -161,6 +201,25 @@ class Outcome(_Frozen):
     tested: PositiveInt
     seconds: float = 0.0
     peak_memory: NonNegativeInt | None = None
+    cold_start: bool | None = None
+    confusion: Confusion | None = None
+
+    @model_validator(mode="after")
+    def _confusion_of_the_test_graphs(self) -> Self:
+        if self.confusion is None:
+            return self
+        if self.confusion.total != self.tested:
+            raise ValueError(
+                f"a confusion matrix of {self.tested} test graphs, not {self.confusion.total}"
+            )
+        last = self.curve.test[-1] if self.curve.test else None
+        accuracy = last if self.accuracy is None else self.accuracy
+        if (
+            accuracy is not None
+            and abs(self.confusion.correct / self.tested - accuracy) > _ROUNDING
+        ):
+            raise ValueError(f"a confusion matrix of accuracy {accuracy:g}")
+        return self
 
 
 class Failure(_Frozen):

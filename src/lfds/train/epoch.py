@@ -76,6 +76,20 @@ def mean_scores(totals: tuple[float, float], count: int) -> tuple[float, float]:
     return score / count, mean if mean < worst else worst
 
 
+def count_predictions(
+    model: GraphNetwork, graphs: Source, batch_size: int, classes: int, precision: Precision = "32"
+) -> Tensor:
+    """Return the confusion matrix of some graphs, ``[classes, classes]``: true class, predicted."""
+    model.eval()
+    counts = torch.zeros(classes * classes, dtype=torch.int64)
+    with torch.no_grad():
+        for batch in batches(graphs, torch.arange(len(graphs)), batch_size):
+            predicted = outputs_of(model, batch, precision).argmax(dim=1)
+            pairs = (batch.y * classes + predicted).cpu()
+            counts += torch.bincount(pairs, minlength=classes * classes)
+    return counts.view(classes, classes)
+
+
 def batches(graphs: Source, rows: Tensor, batch_size: int) -> Iterator[Batch]:
     """Yield the batches of :func:`split_rows`."""
     for part in split_rows(rows, batch_size):

@@ -74,9 +74,30 @@ def test_many_or_long_rows_are_numbered_with_a_legend_and_do_not_overlap(report_
     drawing = draw_costs(report_on(records(pools, ["A"])).by("fair"), "A")
     canvas = FigureCanvasAgg(drawing.figure)
     canvas.draw()
-    last = drawing.figure.axes[-1]
-    assert [t.get_text() for t in last.texts if t.get_text().startswith("pooling")] == pools
-    for axes in drawing.figure.axes:
+    names = [text.get_text() for text in drawing.figure.texts]
+    assert [name for name in names if not name.isdigit()] == pools
+    for axes in [*drawing.figure.axes, drawing.figure]:
         boxes = [Text.get_window_extent(text, canvas.get_renderer()) for text in axes.texts]
         assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
         assert all(axes.bbox.y0 - 9 < box.y0 and box.x1 < canvas.figure.bbox.x1 for box in boxes)
+
+
+def test_memory_is_the_median_without_the_first_fold_of_each_process(report_on):
+    some = records(["max", "loop"], ["A"])
+    # Two processes: their first folds also load code and data.
+    peaks = {0: 90, 1: 20, 2: 30, 3: 95, 4: 22}
+    told = [
+        with_outcome(
+            one, peak_memory=10**6 * peaks[one.fold.fold], cold_start=one.fold.fold in (0, 3)
+        )
+        for one in some
+    ]
+    cost = report_on(told).by("fair").entries["loop", "A"].series.cost
+    assert cost.memory == 22e6
+    # Records that do not tell: the first fold of the dataset, which is one of max.
+    silent = [with_outcome(one, cold_start=None) for one in told]
+    board = report_on(silent).by("fair")
+    assert board.entries["max", "A"].series.cost.memory == (22e6 + 30e6) / 2
+    assert board.entries["loop", "A"].series.cost.memory == 30e6
+    cold = [with_outcome(one, cold_start=True) for one in told]
+    assert report_on(cold).by("fair").entries["max", "A"].series.cost.memory is None

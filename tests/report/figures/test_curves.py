@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from lfds.report.figures.curves import draw_curves, learning_curves
+from lfds.report.figures.curves import draw_curves, draw_panels, learning_curves
+from lfds.report.figures.style import row_colors
 from tests.report.runs import accuracy_of, record, records
 
 pytestmark = pytest.mark.usefixtures("drawing")
@@ -54,7 +55,7 @@ def test_folds_of_unequal_length_are_drawn(report_on):
 
 def test_each_row_has_a_panel_titled_with_its_progress(report_on):
     some = [*records(datasets=["A"]), *records(["gmt"], ["A"])[:2]]
-    drawing = draw_curves(report_on(some).by("fair"), "A")
+    drawing = draw_panels(report_on(some).by("fair"), "A")
     titles = [axes.get_title(loc="left") for axes in drawing.figure.axes if axes.axison]
     assert titles == ["max", "loop", "image", "gmt (2 of 5)"]
     assert "evaluated epochs from 2 to 3" in drawing.about
@@ -62,13 +63,15 @@ def test_each_row_has_a_panel_titled_with_its_progress(report_on):
 
 def test_without_completed_folds_nothing_is_drawn(report_on):
     failed = [record("max", "A", fold, failed=True) for fold in range(5)]
-    assert draw_curves(report_on(failed).by("fair"), "A") is None
+    board = report_on(failed).by("fair")
+    assert draw_curves(board, "A") is None
+    assert draw_panels(board, "A") is None
 
 
 @pytest.mark.usefixtures("drawing")
 def test_long_names_do_not_overlap(report_on):
     pools = [f"learned-spectral (epochs 100, slots {n})" for n in range(5)]
-    drawing = draw_curves(report_on(records(pools, ["A"])).by("fair"), "A")
+    drawing = draw_panels(report_on(records(pools, ["A"])).by("fair"), "A")
     canvas = FigureCanvasAgg(drawing.figure)
     canvas.draw()
     shown = [axes for axes in drawing.figure.axes if axes.axison]
@@ -90,3 +93,29 @@ def test_records_without_curves_are_not_drawn(report_on):
     ]
     assert draw_curves(report_on(kept).by("fair"), "A") is not None
     assert draw_curves(report_on(bare).by("fair"), "A") is None
+
+
+def test_curves_of_all_rows_are_in_one_panel_with_their_colours(report_on):
+    board = report_on(records(datasets=["A"])).by("fair")
+    figure = draw_curves(board, "A").figure
+    (axes,) = figure.axes
+    colors = row_colors(board.rows)
+    assert [line.get_color() for line in axes.lines] == [colors[row] for row in board.rows]
+    for row, line in zip(board.rows, axes.lines, strict=True):
+        mean = learning_curves(board.entries[row, "A"], "fair").accuracy.mean(axis=0)
+        assert np.allclose(line.get_ydata(), 100 * mean)
+    assert [text.get_text() for text in figure.texts] == list(board.rows)
+
+
+@pytest.mark.parametrize("length", [3, 40])
+def test_legend_is_complete_and_inside_the_figure(report_on, length):
+    pools = [f"{'p' * length}{number}" for number in range(9)]
+    figure = draw_curves(report_on(records(pools, ["A"])).by("fair"), "A").figure
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    boxes = [text.get_window_extent(canvas.get_renderer()) for text in figure.texts]
+    assert len(boxes) == 9
+    assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[:n])
+    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0 for box in boxes)
+    label = figure.axes[0].xaxis.label.get_window_extent(canvas.get_renderer())
+    assert max(box.y1 for box in boxes) < label.y0

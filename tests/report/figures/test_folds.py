@@ -25,8 +25,8 @@ def test_incomplete_row_has_hollow_points_and_no_mean(report_on):
     assert not hollow.get_facecolors().size or hollow.get_facecolors()[0, 3] == 0
     assert filled.get_facecolors()[0, 3] > 0
     texts = [text.get_text() for text in drawing.figure.axes[0].texts]
-    assert texts[0] == "3 of 5 folds"
-    assert "±" in texts[1]
+    assert texts[:2] == ["max", "3 of 5 folds"]
+    assert "±" in texts[3]
     assert "max 3 of 5 folds" in drawing.about
 
 
@@ -38,5 +38,17 @@ def test_without_scores_nothing_is_drawn(report_on):
 
 
 def test_equal_accuracies_are_drawn_apart():
-    assert _jitter(np.array([1.0, 2.0, 1.0, 1.0])) == [0.0, 0.0, -0.09, 0.09]
-    assert max(map(abs, _jitter(np.ones(50)))) <= 0.36
+    assert _jitter(np.array([1.0, 2.0, 1.0, 1.0])) == [0.0, 0.0, -0.07, 0.07]
+    assert max(map(abs, _jitter(np.ones(50)))) <= 0.21
+
+
+def test_the_best_is_bold_and_significantly_worse_ones_are_marked(report_on):
+    board = report_on(records(datasets=["A"])).by("fair")
+    texts = draw_folds(board, "A").figure.axes[0].texts
+    shown = {text.get_text(): text.get_weight() for text in texts}
+    marks = {row: board.entries[row, "A"].mark for row in board.rows}
+    assert sorted(marks.values()) == ["behind", "best", "even"]
+    for row, mark in marks.items():
+        assert shown[row] == ("bold" if mark == "best" else "normal")
+        value = next(text for text in shown if str(board.entries[row, "A"].summary) in text)
+        assert value.endswith("\N{BLACK DOWN-POINTING SMALL TRIANGLE}") == (mark == "behind")

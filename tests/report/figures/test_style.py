@@ -1,23 +1,27 @@
+import json
 import re
 import warnings
+from importlib.resources import files
 from xml.etree import ElementTree
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from lfds.report.figures.curves import draw_curves
 from lfds.report.figures.folds import draw_folds
 from lfds.report.figures.style import (
-    ACCENT,
     MUTED,
+    ROW_COLORS,
     as_file,
     as_html,
-    color_of,
     label_width,
+    row_colors,
     styled,
     wrap_label,
 )
-from tests.report.runs import make_settings, record, records
+from tests.report.runs import accuracy_of, make_settings, record, records
 
 NASTY = '<script>alert("1")</script> --> 0.00012345 #1d2329 $x$'
 
@@ -45,7 +49,7 @@ def test_html_figure_has_title_and_description_and_escapes_names(drawn):
     assert all(name.startswith(f"{drawn.name}-") for name in ids)
     assert set(root.get("aria-labelledby").split()) <= set(ids)
     texts = [element.text for element in root.iter() if element.tag.endswith("text")]
-    assert set(wrap_label(NASTY).split("\n")) <= set(texts)
+    assert any(text.startswith('<script>alert("1")') for text in texts)
     assert wrap_label(NASTY).replace("\n", " ") == NASTY
     assert "<script" not in svg
 
@@ -82,9 +86,46 @@ def test_missing_glyphs_are_no_warning(tmp_path):
         figure.savefig(tmp_path / "x.png")
 
 
-def test_colour_shows_the_mark():
-    assert color_of("best") == color_of("even") == ACCENT
-    assert color_of("behind") == color_of("") == MUTED
+def test_every_row_has_its_colour_and_many_are_grey():
+    colors = row_colors([f"p{n}" for n in range(len(ROW_COLORS) + 2)])
+    assert len(set(list(colors.values())[: len(ROW_COLORS)])) == len(ROW_COLORS)
+    assert list(colors.values())[len(ROW_COLORS) :] == [MUTED, MUTED]
+
+
+def test_page_has_the_colours_of_the_rows():
+    style = files("lfds.report").joinpath("template", "page.css").read_text(encoding="utf-8")
+    for number, color in enumerate(ROW_COLORS):
+        assert f"--row-{number}: {color}" in style
+        assert f".row{number} " in style
+
+
+def test_shapes_have_their_values_as_titles(drawn):
+    root = ElementTree.fromstring(as_html(drawn))
+    shapes = [e for e in root.iter() if e.get("class") == "tip"]
+    texts = [e[0].text for e in shapes]
+    assert len(texts) == 2 * (5 + 1)
+    score = 100 * accuracy_of("max", NASTY, 2, 0)
+    assert f"max, fold 3: {score:.1f} %" in texts
+    # Each at its own point: further to the right is more.
+    points = [e for e in shapes if "max, fold" in e[0].text]
+    places = [float(e.get("x")) for e in points]
+    values = [float(e[0].text.split()[-2]) for e in points]
+    assert np.argsort(places).tolist() == np.argsort(values).tolist()
+
+
+def test_readings_are_where_the_lines_are_drawn(report_on, drawing):
+    drawn = draw_curves(report_on(records(["max", "loop"], ["A"])).by("fair"), "A")
+    root = ElementTree.fromstring(as_html(drawn))
+    data = json.loads(root.get("data-readings"))
+    assert [name for name, _ in data["lines"]] == ["max", "loop"]
+    left, right, low, high = data["axis"]
+    line = drawn.figure.axes[0].lines[0]
+    to_points = drawn.figure.axes[0].transData.transform(line.get_xydata()) * 72 / drawn.figure.dpi
+    for (across, _), epoch in zip(to_points, line.get_xdata(), strict=True):
+        assert left + (epoch - low) / (high - low) * (right - left) == pytest.approx(
+            across, abs=0.1
+        )
+    assert data["lines"][0][1] == [round(v, 1) for v in line.get_ydata()]
 
 
 def test_labels_have_at_most_two_lines_that_fit():

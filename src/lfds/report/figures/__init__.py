@@ -25,11 +25,15 @@ class FigureEntry(Entry):
         empty: What the page says if nothing can be drawn.
         per_dataset: Whether the function takes a column and is called for each; otherwise it draws
             all datasets at once.
+        label: What it is called by the switch of a section with several figures.
+        beside: The figure in whose section it is shown, by a switch; empty for its own section.
     """
 
     title: str
     empty: str
     per_dataset: bool = True
+    label: str = ""
+    beside: str = ""
 
     def draw(self, board: "Leaderboard") -> "dict[str, Drawing]":
         """Return the drawings of a leaderboard by column; to be called, and saved, in ``styled``.
@@ -47,18 +51,45 @@ FIGURES: Mapping[str, FigureEntry] = MappingProxyType(
         "folds": FigureEntry(
             "lfds.report.figures.folds:draw_folds",
             "One point per fold; the vertical line is their mean, the pale bar its 95 % confidence "
-            "interval. Blue: the best and those not significantly worse. Hollow: folds are "
-            "missing.",
+            "interval, the dashed line the best mean. Bold: the best. "
+            "\N{BLACK DOWN-POINTING SMALL TRIANGLE}: significantly worse than the best. Hollow "
+            "points: folds are missing.",
             title="Accuracy per fold",
             empty="No fold has completed.",
         ),
+        "effects": FigureEntry(
+            "lfds.report.figures.effects:draw_effects",
+            "Difference of the mean accuracies over the same folds, and its 95 % confidence "
+            "interval (Nadeau and Bengio, for this pair alone). Filled: significant, the p value "
+            "being corrected for all pairs of the dataset (Holm); hollow: not.",
+            title="Effect sizes",
+            empty="No two poolings are complete on the same folds.",
+        ),
         "curves": FigureEntry(
             "lfds.report.figures.curves:draw_curves",
+            "Mean accuracy over the folds after each epoch; the dot is the mean of the evaluated "
+            "epochs.",
+            title="Learning curves",
+            empty="No fold has completed.",
+            label="all poolings",
+        ),
+        "panels": FigureEntry(
+            "lfds.report.figures.curves:draw_panels",
             "The line is the mean over folds, the band extends from the worst fold to the best, "
             "the dashed line is the training accuracy, and each dot is the epoch evaluated in one "
             "fold.",
-            title="Learning curves",
+            title="Learning curves of each pooling",
             empty="No fold has completed.",
+            label="one by one",
+            beside="curves",
+        ),
+        "confusion": FigureEntry(
+            "lfds.report.figures.confusion:draw_confusion",
+            "Number of test graphs over all folds, by true class (rows) and predicted class "
+            "(columns); the darker, the larger the part of the true class.",
+            title="Results per class",
+            empty="The records hold no confusion matrices: those of earlier versions do not, nor "
+            "those of more than 100 classes; under the protocol paper they are of the last epoch.",
         ),
         "pairs": FigureEntry(
             "lfds.report.figures.pairwise:draw_pairs",
@@ -79,9 +110,10 @@ FIGURES: Mapping[str, FigureEntry] = MappingProxyType(
         ),
         "costs": FigureEntry(
             "lfds.report.figures.costs:draw_costs",
-            "Seconds are the training time of one fold on one processor, interruptions left out; "
-            "on a busy machine they say little. The pale bars are 95 % confidence intervals of the "
-            "mean; only complete poolings are shown.",
+            "Seconds are the mean training time of one fold on one processor, interruptions left "
+            "out; on a busy machine they say little. Peak memory is the median over the folds "
+            "without the first of each process, which also loads code and data. The pale bars are "
+            "95 % confidence intervals of the mean; only complete poolings are shown.",
             title="Accuracy against cost",
             empty="No pooling is complete.",
         ),

@@ -12,11 +12,10 @@ from lfds.report.figures.style import (
     MUTED,
     WIDTH,
     Drawing,
-    annotate,
-    color_of,
-    label_width,
+    draw_legend,
+    legend_height,
     margins,
-    wrap_label,
+    row_colors,
 )
 from lfds.report.formatting import file_name, interval
 from lfds.report.ranking import Entry, Leaderboard
@@ -30,11 +29,17 @@ _MOST_NAMES = 6
 _LONGEST_NAME = 18
 """Most letters of a name that fits beside its point."""
 
+_PANEL = 1.75
+"""Inches of the height of a panel."""
+
+_GAP = 0.5
+"""Inches between two panels."""
+
 LINE_HEIGHT = 0.07
 """Height of a line of text, as a fraction of a panel."""
 
-_LETTER_WIDTH = 0.035
-_POINT_RADIUS = 0.02
+_LETTER_WIDTH = 0.022
+_POINT_RADIUS = 0.015
 
 _MEASURES: Mapping[str, Measure] = {
     "seconds per fold": lambda cost: cost.seconds,
@@ -55,52 +60,57 @@ def draw_costs(board: Leaderboard, column: str) -> Drawing | None:
         if any(measure(cost) is not None for cost in costs)
     }
     rows = [entry.series.row for entry in entries]
-    # Long names would reach into the next panel.
+    # Long names would reach beyond the panel.
     many = len(rows) > _MOST_NAMES or max(map(len, rows)) > _LONGEST_NAME
     names = {row: str(number) for number, row in enumerate(rows, 1)} if many else {}
-    labels = [wrap_label(row) for row in rows]
-    lines = sum(label.count("\n") + 1 for label in labels)
-    figure = Figure(figsize=(WIDTH, max(2.3, 0.9 + 0.14 * lines)))
-    panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
-    margins(figure, left=0.55, right=0.3 + label_width(labels) * many, bottom=0.45, top=0.1)
-    figure.subplots_adjust(wspace=0.12)
+    colors = row_colors(board.rows)
+    legend = {row: colors[row] for row in rows} if many else {}
+    below = legend_height(rows) if many else 0.05
+    count = len(measures)
+    figure = Figure(figsize=(WIDTH, below + 0.1 + _PANEL * count + _GAP * count))
+    panels = figure.subplots(count, 1, sharey=True, squeeze=False)[:, 0]
+    margins(figure, left=0.62, right=0.12, bottom=below + _GAP, top=0.1)
+    figure.subplots_adjust(hspace=_GAP / _PANEL)
+    tips: dict[str, list[str]] = {}
     for axes, (name, measure) in zip(panels, measures.items(), strict=True):
         axes.set_xlabel(name)
-        _draw_panel(axes, measure, entries, names)
-    panels[0].set_ylabel("test accuracy, %")
-    _draw_legend(panels[-1], names)
+        axes.set_ylabel("test accuracy, %")
+        axes.locator_params(axis="y", nbins=4)
+        tips |= _draw_panel(axes, name, measure, entries, names, colors)
+    draw_legend(figure, legend, numbered=True)
     text = "; ".join(f"{row} {cost}" for row, cost in zip(rows, costs, strict=True))
     return Drawing(
         file_name("costs", column, board.rule),
         f"Accuracy against cost on {column}, rule {board.rule}",
         f"Mean over folds: {text}.",
         figure,
+        tips=tips,
     )
 
 
-def _draw_legend(axes: Axes, names: Mapping[str, str]) -> None:
-    """List the number of each row beside the last panel."""
-    for place, (row, number) in enumerate(names.items()):
-        height = 1 - (place + 0.5) / len(names)
-        for shift, text, side in ((24, number, "right"), (29, wrap_label(row), "left")):
-            annotate(axes, text, (1, height), (shift, 0), side, xycoords="axes fraction", size=7.5)
-
-
 def _draw_panel(
-    axes: Axes, measure: Measure, entries: list[Entry], names: Mapping[str, str]
-) -> None:
-    points = []
-    for entry in entries:
+    axes: Axes,
+    name: str,
+    measure: Measure,
+    entries: list[Entry],
+    names: Mapping[str, str],
+    colors: Mapping[str, str],
+) -> dict[str, list[str]]:
+    points, tips = [], {}
+    for place, entry in enumerate(entries):
         cost = measure(entry.series.cost)
         if cost is None or entry.summary is None:
             continue
         mean, low, high = interval(entry.summary)
-        color = color_of(entry.mark)
-        axes.vlines(cost, low, high, color=color, linewidth=3, alpha=0.18)
-        axes.scatter([cost], [mean], s=22, color=color, linewidths=0, zorder=3)
-        points.append((cost, mean, names.get(entry.series.row, entry.series.row)))
+        row = entry.series.row
+        gid = f"tips-{name.split()[0]}-{place}"
+        axes.vlines(cost, low, high, color=colors[row], linewidth=3, alpha=0.18)
+        axes.scatter([cost], [mean], s=26, color=colors[row], linewidths=0, zorder=3, gid=gid)
+        tips[gid] = [f"{row}: {mean:.1f} %, {name} {cost:,.4g}"]
+        points.append((cost, mean, names.get(row, row)))
     _scale(axes, [cost for cost, _, _ in points], named=not names)
     _label(axes, points)
+    return tips
 
 
 def _scale(axes: Axes, costs: list[float], *, named: bool) -> None:
@@ -112,7 +122,6 @@ def _scale(axes: Axes, costs: list[float], *, named: bool) -> None:
     ratio = max(high / low, 2.0)
     axes.set_xlim(low / ratio**0.12, low * ratio ** (1.45 if named else 1.15))
     left, right = axes.get_xlim()
-    # A long number at the end would overlap the first one of the next panel.
     ticks = log_ticks(left, right / ratio**0.12, most=5 if named else 3)
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))

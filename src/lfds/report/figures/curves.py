@@ -1,5 +1,6 @@
 """Learning curves: accuracy per epoch, and the epochs that are evaluated."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,15 @@ from lfds.report.figures.style import (
     FAINT,
     INK,
     MUTED,
+    PAPER,
     WIDTH,
     Drawing,
+    Readings,
     annotate,
-    color_of,
+    draw_legend,
+    legend_height,
     margins,
+    row_colors,
     wrap_label,
 )
 from lfds.report.formatting import file_name
@@ -24,7 +29,7 @@ from lfds.report.ranking import Entry, Leaderboard
 from lfds.results.record import Rule
 from lfds.results.rules import epochs_by
 
-_PANELS_PER_LINE = 3
+_PANELS_PER_LINE = 2
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,42 @@ class LearningCurves:
 
 
 def draw_curves(board: Leaderboard, column: str) -> Drawing | None:
-    """Draw one dataset, a panel per row; None if no fold has completed or kept its curve."""
+    """Draw the mean curves of all rows in one panel; None if no fold has kept its curve."""
+    entries = [entry for entry in board.column(column) if _has_curve(entry, board.rule)]
+    if not entries:
+        return None
+    colors = row_colors(board.rows)
+    names = {entry.series.row: colors[entry.series.row] for entry in entries}
+    below = legend_height(list(names))
+    figure = Figure(figsize=(WIDTH, 2.5 + below))
+    axes = figure.add_subplot()
+    margins(figure, left=0.62, right=0.12, bottom=0.45 + below, top=0.1)
+    readings = []
+    for entry in entries:
+        curves = learning_curves(entry, board.rule)
+        mean = 100 * np.nanmean(curves.accuracy, axis=0)
+        color = names[entry.series.row]
+        axes.plot(np.arange(1, len(mean) + 1), mean, color=color, linewidth=1.6)
+        readings.append((entry.series.row, [round(value, 1) for value in mean.tolist()]))
+        if curves.evaluated:
+            where, height = np.array(curves.evaluated).mean(axis=0)
+            axes.scatter([where], [100 * height], s=26, color=color, edgecolors=PAPER, zorder=3)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.set_xlabel("epoch")
+    axes.set_ylabel(f"{_part(board.rule)} accuracy, %")
+    draw_legend(figure, names)
+    return Drawing(
+        file_name("curves", column, board.rule),
+        f"Learning curves on {column}, rule {board.rule}",
+        " ".join(_describe(entry, board.rule) for entry in entries),
+        figure,
+        readings=Readings("epoch", 1, readings),
+    )
+
+
+def draw_panels(board: Leaderboard, column: str) -> Drawing | None:
+    """Draw the curves of each row in a panel of its own; None if no fold has kept its curve."""
     entries = [entry for entry in board.column(column) if _has_curve(entry, board.rule)]
     if not entries:
         return None
@@ -54,9 +94,10 @@ def draw_curves(board: Leaderboard, column: str) -> Drawing | None:
     panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     margins(figure, left=0.55, right=0.1, bottom=0.45, top=0.32)
     figure.subplots_adjust(hspace=0.5, wspace=0.12)
+    colors = row_colors(board.rows)
     for place, panel in enumerate(panels.flat):
         if place < len(entries):
-            _draw_panel(panel, entries[place], board.rule)
+            _draw_panel(panel, entries[place], board.rule, colors)
         else:
             panel.set_axis_off()
         # Only the last panel of each column has numbers.
@@ -65,11 +106,15 @@ def draw_curves(board: Leaderboard, column: str) -> Drawing | None:
     figure.text(0.02, 0.5, "accuracy, %", va="center", rotation=90, color=MUTED)
     _label_lines(panels.flat[0], board.rule)
     return Drawing(
-        file_name("curves", column, board.rule),
-        f"Learning curves on {column}, rule {board.rule}",
+        file_name("panels", column, board.rule),
+        f"Learning curves of each pooling on {column}, rule {board.rule}",
         " ".join(_describe(entry, board.rule) for entry in entries),
         figure,
     )
+
+
+def _part(rule: Rule) -> str:
+    return "validation" if rule == "fair" else "test"
 
 
 def learning_curves(entry: Entry, rule: Rule) -> LearningCurves:
@@ -99,9 +144,9 @@ def _padded(curves: list[tuple[float, ...]]) -> NDArray[np.float64]:
     return np.array([[*curve, *[np.nan] * (longest - len(curve))] for curve in curves])
 
 
-def _draw_panel(axes: Axes, entry: Entry, rule: Rule) -> None:
+def _draw_panel(axes: Axes, entry: Entry, rule: Rule, colors: Mapping[str, str]) -> None:
     curves = learning_curves(entry, rule)
-    color = color_of(entry.mark)
+    color = colors[entry.series.row]
     epochs = np.arange(1, curves.accuracy.shape[1] + 1)
     low, high = np.nanmin(curves.accuracy, axis=0), np.nanmax(curves.accuracy, axis=0)
     axes.fill_between(epochs, 100 * low, 100 * high, color=FAINT, alpha=0.6, linewidth=0)
@@ -125,7 +170,7 @@ def _draw_panel(axes: Axes, entry: Entry, rule: Rule) -> None:
 def _label_lines(axes: Axes, rule: Rule) -> None:
     """Label the lines in the first panel."""
     lines = axes.get_lines()
-    names = ["validation" if rule == "fair" else "test"]
+    names = [_part(rule)]
     if len(lines) > 1:
         names.insert(0, "training")
     ends = [np.asarray(line.get_xydata(), dtype=float)[-1] for line in lines]

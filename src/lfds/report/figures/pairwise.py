@@ -10,7 +10,6 @@ from lfds.report.figures.style import (
     INK,
     MUTED,
     PAPER,
-    WIDTH,
     Drawing,
     label_width,
     margins,
@@ -18,6 +17,9 @@ from lfds.report.figures.style import (
 )
 from lfds.report.formatting import file_name, points
 from lfds.report.ranking import ALPHA, Leaderboard, Pair
+
+WIDTH = 6.6
+"""Inches of this figure; a page has a table instead."""
 
 _CELL_WIDTH = 0.36
 """Inches that a number of the usual font size needs."""

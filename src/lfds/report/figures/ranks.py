@@ -10,15 +10,21 @@ from lfds.report.figures.style import (
     ACCENT,
     INK,
     MUTED,
-    WIDTH,
     Drawing,
     annotate,
     label_width,
+    row_colors,
     wrap_label,
 )
 from lfds.report.formatting import file_name, p_text
 from lfds.report.ranking import ALPHA, Leaderboard
 from lfds.results.ranks import Ranking
+
+WIDTH = 4.6
+"""Inches; names stand on both sides."""
+
+_LETTERS = 18
+"""Most letters in a line of a name."""
 
 _STEP = 0.2
 """Inches of one unit of height, the height of a line of text."""
@@ -40,18 +46,19 @@ def draw_ranks(board: Leaderboard) -> Drawing | None:
         f"Mean ranks over {ranking.datasets} datasets, rule {ranking.rule}",
         f"Mean ranks, 1 is best: {ranks}. Critical difference {ranking.critical_difference:.2f}. "
         f"Without a significant difference: {groups}.",
-        plot_ranks(ranking),
+        plot_ranks(ranking, row_colors(board.rows)),
         f"Mean rank over {', '.join(board.ranked)}; 1 is best. Level {ALPHA}; Friedman's test: "
         f"p {p_text(ranking.friedman_p)}. Rule {ranking.rule}."
         + (f" Not every pooling is complete on the same folds on {left_out}." if left_out else ""),
     )
 
 
-def plot_ranks(ranking: Ranking) -> Figure:
+def plot_ranks(ranking: Ranking, colors: Mapping[str, str] | None = None) -> Figure:
     """Plot ranks with the best on the left and the critical difference above the line."""
     half = ceil(len(ranking.ranks) / 2)
-    names = {pool: wrap_label(pool) for pool in ranking.ranks}
-    step = 1.5 if any("\n" in name for name in names.values()) else 1.0
+    names = {pool: wrap_label(pool, _LETTERS, lines=3) for pool in ranking.ranks}
+    most = max(name.count("\n") for name in names.values())
+    step = 1.0 + 0.6 * most
     below = _bars_depth(ranking) + half * step + 0.4
     figure = Figure(figsize=(WIDTH, _STEP * (below + 4.0)))
     # The rank is printed between a name and the line.
@@ -63,7 +70,7 @@ def plot_ranks(ranking: Ranking) -> Figure:
     _draw_line(axes, len(ranking.ranks), (1 - 2 * side) * WIDTH)
     _draw_ruler(axes, ranking)
     _draw_bars(axes, ranking)
-    _draw_labels(axes, ranking, names, step)
+    _draw_labels(axes, ranking, names, step, colors or {})
     return figure
 
 
@@ -114,7 +121,13 @@ def _draw_bars(axes: Axes, ranking: Ranking) -> None:
         )
 
 
-def _draw_labels(axes: Axes, ranking: Ranking, names: Mapping[str, str], step: float) -> None:
+def _draw_labels(
+    axes: Axes,
+    ranking: Ranking,
+    names: Mapping[str, str],
+    step: float,
+    colors: Mapping[str, str],
+) -> None:
     """Put the better half on the left and the others on the right, so that no lines cross."""
     top = -_bars_depth(ranking)
     pools = list(ranking.ranks)
@@ -127,7 +140,11 @@ def _draw_labels(axes: Axes, ranking: Ranking, names: Mapping[str, str], step: f
             depth = top - 0.5 - number * step
             place = ranking.ranks[pool]
             axes.plot(
-                [place, place, end], [0, depth, depth], color=MUTED, linewidth=0.7, clip_on=False
+                [place, place, end],
+                [0, depth, depth],
+                color=colors.get(pool, MUTED),
+                linewidth=1.0,
+                clip_on=False,
             )
             for away, text in ((4, f"{place:.2f}"), (33, names[pool])):
                 annotate(axes, text, (end, depth), (sign * away, 0), align)

@@ -35,7 +35,7 @@ from lfds.nn.input_checks import (
 from lfds.nn.latent import run_latent, width_of
 from lfds.nn.normalization import ChannelNorm
 from lfds.nn.ops.ragged import Ragged, count_graphs, ragged, ragged_from_dense
-from lfds.nn.ops.segment import ragged_max
+from lfds.nn.ops.segment import ragged_max, slot_max
 from lfds.nn.ops.stacked import stacked
 from lfds.nn.projection import REDUCTIONS, place, place_and_weigh, shares
 from lfds.nn.slot_modules import (
@@ -358,7 +358,7 @@ class LFDSPool(aggr.Aggregation):
         layer: int,
     ) -> list[Tensor]:
         """What the output takes of the slots after a layer."""
-        largest = slots.amax(dim=1)
+        largest = slot_max(slots)
         match self.readout:
             case "max":
                 return [largest]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from lfds.nn.ops.segment import ragged_max, ragged_mean, ragged_sum
+from lfds.nn.ops.segment import ragged_max, ragged_mean, ragged_sum, slot_max
 
 SIZES = st.lists(st.integers(0, 6), min_size=1, max_size=5)
 REDUCTIONS = {
@@ -35,6 +35,24 @@ def test_nodes_that_tie_have_equal_parts_of_the_gradient():
     for upstream in (6.0, -6.0):
         (grad,) = torch.autograd.grad(ragged_max(x, torch.tensor([0, 3])).sum() * upstream, x)
         assert grad.flatten().tolist() == [0, upstream / 2, upstream / 2]
+
+
+@given(seed=st.integers(0, 99))
+def test_slots_that_tie_have_equal_parts_of_the_gradient(seed):
+    generator = torch.Generator().manual_seed(seed)
+    slots = torch.randint(-2, 3, (2, 5, 3), generator=generator).double().requires_grad_()
+    weights = torch.randn(2, 3, dtype=torch.float64, generator=generator)
+    found, expected = slot_max(slots), slots.amax(dim=1)
+    assert torch.equal(found, expected)
+    (grad,) = torch.autograd.grad(expected, slots, weights)
+    assert_close(torch.autograd.grad(found, slots, weights)[0], grad)
+
+
+def test_maxima_have_second_derivatives():
+    x = torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
+    ptr = torch.tensor([0, 4, 4, 6])
+    assert torch.autograd.gradgradcheck(lambda x: ragged_max(x, ptr).square(), (x,))
+    assert torch.autograd.gradgradcheck(lambda x: slot_max(x.view(2, 3, 2)).square(), (x,))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from lfds.config.network import NetworkSettings
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.ops.edges import Edges
+from lfds.nn.ops.segment import slot_max
 from lfds.nn.ops.segment_matmul import weighted_sums
 from lfds.nn.ops.spmm import sum_of_neighbours
 from lfds.nn.spatial import DenseAdjacency, SpatialLayer
@@ -69,7 +70,7 @@ class DiffPool(GraphPooling):
         vectors = []
         for layer in self.layers:
             x = layer(x, neighbours)
-            vectors.append(x.amax(dim=1))
+            vectors.append(slot_max(x))
         return torch.cat(vectors, dim=1)
 
     def down_size(

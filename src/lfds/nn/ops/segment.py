@@ -1,12 +1,21 @@
-"""Maximum, sum and mean over the nodes of every graph; zero for a graph without nodes."""
+"""Maximum, sum and mean over the nodes, and maximum over the slots, of every graph.
+
+A graph without nodes has zeros.
+"""
 
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.accel.dispatch import backend_for, only_basic_operations, working_dtype
+from lfds.nn.accel.dispatch import (
+    backend_for,
+    only_basic_operations,
+    runs_eagerly,
+    working_dtype,
+)
 from lfds.nn.ops.ragged import index_from_ptr
 from lfds.nn.ops.segment_matmul import weighted_sums
 
@@ -27,10 +36,71 @@ def ragged_max(
     # Not `segment_reduce`, whose negative gradients are not divided among ties (torch 2.13). Not in
     # low precision, in which ties cannot be counted.
     rows = x.to(working_dtype(x))
+    if runs_eagerly(x) and backend_for(x) == "cpu":
+        eager: Tensor = _RaggedMax.apply(rows, ptr)  # type: ignore[no-untyped-call]
+        return eager.to(x.dtype)
+    return _largest(rows, ptr).to(x.dtype)
+
+
+def _largest(x: Tensor, ptr: Tensor) -> Tensor:
     graph = index_from_ptr(ptr, x.shape[0])[:, None].expand_as(x)
-    lowest = rows.new_full((ptr.shape[0] - 1, x.shape[1]), -torch.inf)
-    largest = lowest.scatter_reduce(0, graph, rows, "amax")
-    return torch.where((ptr.diff() > 0)[:, None], largest, 0.0).to(x.dtype)
+    lowest = x.new_full((ptr.shape[0] - 1, x.shape[1]), -torch.inf)
+    largest = lowest.scatter_reduce(0, graph, x, "amax")
+    return torch.where((ptr.diff() > 0)[:, None], largest, 0.0)
+
+
+def slot_max(
+    slots: Float[Tensor, "graphs slots channels"],
+) -> Float[Tensor, "graphs channels"]:
+    """Take the maximum over the slots of every graph; ties as in :func:`ragged_max`."""
+    full_precision = slots.dtype == working_dtype(slots)
+    if full_precision and runs_eagerly(slots) and backend_for(slots) == "cpu":
+        largest: Tensor = _SlotMax.apply(slots)  # type: ignore[no-untyped-call]
+        return largest
+    return slots.amax(dim=1)
+
+
+def _equal(one: Tensor, other: Tensor) -> Tensor:
+    """Return 1 where two are equal, else 0; as numbers at once, not as truth values first."""
+    return torch.eq(one, other, out=torch.empty(one.shape, dtype=one.dtype))
+
+
+class _RaggedMax(torch.autograd.Function):
+    """The gradient of torch's ``scatter_reduce`` in half of its passes over the nodes."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, ptr: Tensor) -> Tensor:
+        largest = _largest(x, ptr)
+        ctx.save_for_backward(x, ptr, largest)
+        return largest
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        x, ptr, largest = (kept.detach() for kept in ctx.saved_tensors)
+        if x.numel() == 0:
+            return torch.zeros_like(x), None
+        graph = torch.repeat_interleave(ptr.diff(), output_size=x.shape[0])
+        ties = _equal(x, largest.index_select(0, graph))
+        nodes = torch.arange(x.shape[0])
+        # A sum over runs of rows: several times faster than `index_add`.
+        counts = F.embedding_bag(nodes, ties, ptr, mode="sum", include_last_offset=True)
+        return (grads[0] / counts.clamp(min=1)).index_select(0, graph).mul_(ties), None
+
+
+class _SlotMax(torch.autograd.Function):
+    """The gradient of torch's ``amax`` in half of its passes over the slots."""
+
+    @staticmethod
+    def forward(ctx: Any, slots: Tensor) -> Tensor:
+        largest = slots.amax(dim=1)
+        ctx.save_for_backward(slots, largest)
+        return largest
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        slots, largest = (kept.detach() for kept in ctx.saved_tensors)
+        ties = _equal(slots, largest[:, None])
+        return (grads[0] / ties.sum(dim=1))[:, None] * ties
 
 
 def ragged_sum(

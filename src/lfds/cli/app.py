@@ -70,7 +70,7 @@ def main() -> None:
     except MemoryError:
         typer.echo("lfds: memory ran out; use fewer graphs or a smaller network", err=True)
         sys.exit(2)
-    except OSError as error:  # of standard output, or a path that cannot even be asked for
+    except OSError as error:  # of standard output, or a path that cannot be looked up
         sys.exit(_failed(error))
 
 

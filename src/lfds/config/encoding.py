@@ -21,7 +21,7 @@ else:
     Structural = Any
 
 NAMES = ("none", *ENCODINGS)
-"""What may be asked for by name: an encoding with its default settings, or none."""
+"""What may be requested by name: an encoding with its default settings, or none."""
 
 
 class EncodingSettings(BaseModel):

@@ -29,7 +29,7 @@ from lfds.data.storage import load as load_saved
 SOURCE_STATE = "source_state"
 """The key of ``provenance`` under which a prepared set stores the state of its source."""
 
-# Files of all formats have these, as nothing is asked of their reader.
+# Files of all formats have these: their readers need not know them.
 _DEFAULTS = {"bad": "stop", "task": "auto"}
 
 

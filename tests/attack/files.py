@@ -37,7 +37,7 @@ def mutate_content(name: str, content: bytes, random: Random, files: Files) -> b
                 return mutate_json_lines(content, random)
             if name.endswith(".safetensors"):
                 return mutate_safetensors(content, random)
-        except ValueError:  # mutated before
+        except (ValueError, RecursionError):  # mutated before
             pass
     return mutate(content, random, [files[other] for other in sorted(files)])
 

@@ -37,6 +37,11 @@ def check_graphs(graphs: GraphSet) -> None:
     with must_hold("saved and loaded"), TemporaryDirectory() as folder:
         graphs.save(Path(folder) / "set")
         assert GraphSet.load(Path(folder) / "set").equals(graphs)
+    check_encoded(graphs)
+
+
+def check_encoded(graphs: GraphSet) -> None:
+    """Raise an InsaneError if features of nodes are not finite; graphs may be refused."""
     try:
         encoded = Encoder().fit(graphs).transform(graphs)
     except DataError:

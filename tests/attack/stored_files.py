@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from lfds.config.comparison import make_spec, read_options
+from lfds.config.comparison import make_spec, read_options, with_earlier_defaults
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.splits import read_splits, save_splits, stratified_folds
 from lfds.estimator import load
@@ -176,7 +176,7 @@ def spec(random: Random | None, folder: Path) -> Read:
     (folder / name).write_bytes(content)
 
     def read() -> None:
-        made = make_spec(read_options(folder / name))
+        made = make_spec(with_earlier_defaults(read_options(folder / name), 1))
         with must_hold("stored and read"):
             assert make_spec({k: v for k, v in made.model_dump().items()}) == made
 

@@ -4,7 +4,12 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from lfds.config.comparison import CompareSpec, make_spec, read_options
+from lfds.config.comparison import (
+    CompareSpec,
+    make_spec,
+    read_options,
+    with_earlier_defaults,
+)
 from lfds.config.messages import SpecError
 from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY
 from lfds.config.network import NetworkSettings
@@ -160,10 +165,21 @@ def test_numbers_of_another_option_are_refused(options):
         make_spec(options)
 
 
-@pytest.mark.parametrize("line", ["a" + 100_000 * ".a" + " = 1", "[a" + 100_000 * ".a" + "]"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a" + 100_000 * ".a" + " = 1",
+        "[a" + 100_000 * ".a" + "]",
+        "grid = {a" + 100_000 * ".a" + " = 1}",
+        "'='" + 100_000 * ".a" + " = 1",
+        "x" + 100_000 * ' . "="' + " = 1",
+        "x" + 100_000 * r'."\""' + " = 1",
+    ],
+    ids=["key", "table", "inline", "equals sign", "quoted", "escaped"],
+)
 def test_a_key_of_very_many_parts_is_refused_at_once(tmp_path, line):
     (tmp_path / "spec.toml").write_text(f"# {30 * '.'} = 1\nfolds = 3\n{line}\n")
-    with pytest.raises(SpecError, match=r"invalid TOML: line 3: the key has 100,001 parts"):
+    with pytest.raises(SpecError, match=r"invalid TOML: line 3: a key has more than 20 parts"):
         read_options(tmp_path / "spec.toml")
 
 
@@ -176,3 +192,25 @@ def test_many_numbers_in_a_line_are_no_key(tmp_path):
 def test_a_device_is_no_spec():
     with pytest.raises(SpecError, match="/dev/zero: is larger than 1 MB"):
         read_options(Path("/dev/zero"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"data": ["a\udce9/b.jsonl"]}, {"splits": ["a\udce9"]}, {"group_column": "\ud800"}]
+)
+def test_text_that_no_file_can_hold_is_refused(options):
+    with pytest.raises(SpecError, match="is not valid Unicode"):
+        make_spec(options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"preset": {"x": 1}}, "no preset is called {'x': 1}"),
+        ({"preset": ["paper"]}, "no preset is called"),
+        ({"options": [1]}, "options: Input should be a valid dictionary, not"),
+        ({"options": "slots"}, "options: Input should be a valid dictionary, not"),
+    ],
+)
+def test_invalid_options_of_a_run_that_is_resumed_are_one_line(options, message):
+    with pytest.raises(SpecError, match=message):
+        make_spec(with_earlier_defaults(options, version=1))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lfds.data.errors import DataError, check_choice, check_seed, quoted, reading
+from lfds.data.errors import DataError, check_choice, check_seed, check_text, quoted, reading
 from lfds.data.readers.smiles import read_smiles
 from lfds.data.readers.tu import read_tu
 from lfds.data.splits import stratified_folds
@@ -91,3 +91,9 @@ def test_smiles_and_folds_check_their_options(tmp_path):
         read_smiles(tmp_path / "nowhere.csv", bad="skipp")
     with pytest.raises(DataError, match="seed: needs a whole number"):
         stratified_folds([0, 1] * 9, seed="a")
+
+
+def test_text_that_no_file_can_hold_is_refused():
+    check_text(("é", "", 3, None), source="classes")
+    with pytest.raises(DataError, match=r"^classes: 'a\\udce9' is not valid Unicode.* rename it$"):
+        check_text(("é", "a\udce9"), source="classes")

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -129,3 +131,10 @@ def test_the_edge_index_is_numbered_over_the_whole_set(graphs):
     ]
     assert graphs.edge_index.T.tolist() == pairs
     assert graphs.edge_index.T.tolist() == graphs.batch(slice(None)).edge_index.T.tolist()
+
+
+@pytest.mark.parametrize("names", [{"name": "a\udce9"}, {"classes": ("a", "\ud800")}])
+def test_names_that_no_file_can_hold_are_refused(names):
+    """Otherwise a set, or a model fitted on it, is saved but cannot be loaded again."""
+    with pytest.raises(DataError, match=f"{next(iter(names))}: .* is not valid Unicode"):
+        replace(three_graphs(), **names)

@@ -57,6 +57,8 @@ def test_labels_of_the_graphs_are_the_default():
         ([None] * 4, "throughout, not NoneType"),
         ([[1, 2]] * 4, r"one label per graph, not shape \[4, 2\]"),
         ([[1], [2, 3], [1], [1]], "one row of labels"),
+        (["a", "b\udce9", "a", "b"], r"y: 'b\\udce9' is not valid Unicode"),
+        (np.array(["a", "b\ud800", "a", "b"], dtype=object), "y: .* not valid Unicode"),
     ],
 )
 def test_invalid_labels_are_refused(y, message):

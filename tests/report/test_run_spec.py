@@ -1,4 +1,6 @@
 import gzip
+import json
+import os
 
 import pytest
 
@@ -32,7 +34,24 @@ def test_invalid_spec_is_refused(tmp_path, content):
 
 def test_folder_named_as_the_spec_is_refused(tmp_path):
     (tmp_path / "spec.json").mkdir()
-    with pytest.raises(ResultsError, match="cannot be read"):
+    with pytest.raises(ResultsError, match=r"spec\.json: is not a regular file"):
+        read_requested_run(tmp_path)
+
+
+def test_spec_that_is_a_pipe_or_device_is_refused(tmp_path):
+    (tmp_path / "spec.json").symlink_to("/dev/zero")
+    with pytest.raises(ResultsError, match=r"spec\.json: is not a regular file"):
+        read_requested_run(tmp_path)
+    (tmp_path / "spec.json").unlink()
+    os.mkfifo(tmp_path / "spec.json")
+    with pytest.raises(ResultsError, match=r"spec\.json: is not a regular file"):
+        read_requested_run(tmp_path)
+
+
+def test_spec_that_is_nested_too_deeply_is_refused(tmp_path):
+    spec = json.dumps({"data": ["A"], "pools": ["max"], "protocol": "fair", "folds": 2, "new": 0})
+    (tmp_path / "spec.json").write_text(spec.replace("0}", f"{'[' * 300}{']' * 300}}}"))
+    with pytest.raises(ResultsError, match=r"spec\.json: invalid spec \(.*depth"):
         read_requested_run(tmp_path)
 
 

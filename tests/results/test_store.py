@@ -175,6 +175,23 @@ def test_a_device_is_no_file_of_records():
         read_records("/dev/zero")
 
 
+def test_a_pipe_or_device_in_a_run_is_refused(tmp_path):
+    for name in (RECORDS, PACKED):
+        run = tmp_path / name
+        run.mkdir()
+        os.mkfifo(run / name)
+        with pytest.raises(ResultsError, match=f"{name}: is not a regular file"):
+            read_records(run)
+    run = tmp_path / "device"
+    run.mkdir()
+    (run / RECORDS).symlink_to("/dev/zero")
+    with (
+        pytest.raises(ResultsError, match=f"{RECORDS}: is not a regular file"),
+        RecordStore.open(run),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("damage", [b'"key":"k","key":', b'"key":"\\ud800","x":'])
 def test_ambiguous_and_unwritable_records_are_refused(tmp_path, damage):
     line = fair_record(0.5).model_dump_json().encode().replace(b'"key":', damage, 1)

@@ -88,8 +88,8 @@ def _with_defaults_of_run(options: dict[str, Any], out: Path) -> dict[str, Any]:
     """A run that an earlier version began is resumed with the defaults of that version."""
     version = defaults_version(out / "spec.json")
     completed = with_earlier_defaults(options, version)
-    before = options.get("options") or {}
-    kept = [f"{k}={v}" for k, v in (completed.get("options") or {}).items() if k not in before]
+    before, now = options.get("options") or {}, completed.get("options") or {}
+    kept = [f"{k}={v}" for k, v in now.items() if k not in before] if now != before else []
     if kept:
         typer.echo(
             f"lfds: {out} was begun by an earlier version, whose defaults are kept "

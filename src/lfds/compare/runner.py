@@ -19,7 +19,7 @@ from lfds.config.migrations import DEFAULTS_KEY, SCHEMA_VERSION
 from lfds.data.atomic_io import atomic_write
 from lfds.data.temporary import remove_all_abandoned
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
-from lfds.results.store import RecordStore
+from lfds.results.store import RecordStore, check_regular_file
 from lfds.results.table import Table, table_of
 from lfds.train.device import resolve_device
 from lfds.train.memory_limit import check_memory
@@ -133,6 +133,7 @@ def compare(
 
 def _stored(spec: CompareSpec, out: Path) -> dict[str, Any]:
     """The content of ``spec.json``; a run that an earlier version began keeps its defaults."""
+    check_regular_file(out / SPEC)
     version = defaults_version(out / SPEC)
     kept = {} if version == SCHEMA_VERSION else {DEFAULTS_KEY: version}
     return {**spec.as_stored(), **kept}

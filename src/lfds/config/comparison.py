@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from lfds.config.encoding import EncodingSettings
-from lfds.config.messages import SpecError, choose_from, one_line, shortened
+from lfds.config.messages import SpecError, choose_from, is_text, one_line, shortened
 from lfds.config.migrations import (
     DEFAULTS_KEY,
     SCHEMA_VERSION,
@@ -43,7 +43,9 @@ def _one_or_many(value: object) -> object:
 
 
 _MAX_SIZE, _MAX_PARTS, _MAX_COMBINATIONS = 10**6, 20, 10_000
-_TOML_KEY = re.compile(r"[\w\s.\-\"'\[\]]+")
+# A key of many parts, wherever it is; parts are bare or quoted. Every part is looked at once.
+_PART = r"""(?:(?<![\w-])[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+"""
+_DEEP_KEY = re.compile(rf"(?:{_PART}\.[ \t]*+){{{_MAX_PARTS},}}")
 _TRAINING = frozenset(TrainingSettings.model_fields)
 
 
@@ -125,6 +127,16 @@ class CompareSpec(TrainingSettings):
         return self
 
     @model_validator(mode="after")
+    def _check_text(self) -> Self:
+        for text in (*self.data, *self.splits, self.group_column or ""):
+            if not is_text(text):
+                raise ValueError(
+                    f"{text!r} is not valid Unicode, as paths in another encoding are, and "
+                    "cannot be stored; rename it"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _check_splits(self) -> Self:
         if self.splits and self.graphs is not None:
             raise ValueError("splits need all graphs of a dataset; leave out graphs or splits")
@@ -195,6 +207,8 @@ def make_spec(options: Mapping[str, Any]) -> CompareSpec:
 def defaults_version(path: Path) -> int:
     """Return whose defaults the run of a ``spec.json`` keeps; those of today if there is none."""
     try:
+        if not path.is_file():  # missing, or a device, which may have no end
+            return SCHEMA_VERSION
         stored = strict_json(path.read_text(encoding="utf-8"))
         version = stored.get(DEFAULTS_KEY, version_of(stored))
         check_version(version)
@@ -206,18 +220,20 @@ def defaults_version(path: Path) -> int:
 def with_earlier_defaults(options: Mapping[str, Any], version: int) -> dict[str, Any]:
     """Return the options of a comparison, completed by the defaults of a schema version."""
     found = dict(options)
-    if {**PRESETS.get(found.get("preset", ""), {}), **found}.get("network") != "paper":
-        kept = earlier_defaults(NetworkSettings, version)
-        found["options"] = {**kept, **(found.get("options") or {})}
+    preset, chosen = found.get("preset", ""), found.get("options") or {}
+    if not isinstance(preset, str) or not isinstance(chosen, Mapping):
+        return found  # invalid, which `make_spec` says
+    if {**PRESETS.get(preset, {}), **found}.get("network") != "paper":
+        found["options"] = {**earlier_defaults(NetworkSettings, version), **chosen}
     return found
 
 
 def _without_deep_keys(text: str) -> str:
     """Return a text, unless it has a key of so many parts that reading it would take hours."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        key = line.partition("=")[0]
-        if key.count(".") > _MAX_PARTS and _TOML_KEY.fullmatch(key):
-            raise ValueError(f"line {number}: the key has {key.count('.') + 1:,} parts")
+    deep = _DEEP_KEY.search(text)
+    if deep is not None:
+        line = text.count("\n", 0, deep.start()) + 1
+        raise ValueError(f"line {line}: a key has more than {_MAX_PARTS} parts")
     return text
 
 

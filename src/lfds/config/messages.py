@@ -60,6 +60,19 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def is_text(text: str) -> bool:
+    r"""Whether a text can be written as UTF-8: half of a character (a lone surrogate) cannot.
+
+    >>> is_text("\u00e9"), is_text("\udce9")
+    (True, False)
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def shortened(value: object) -> str:
     """Return the ``repr`` of a value, cut where it is long, deep or has many entries."""
     return _SHORT.repr(value)

@@ -2,12 +2,12 @@
 
 import operator
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
-from lfds.config.messages import did_you_mean, located
+from lfds.config.messages import did_you_mean, is_text, located
 
 _MAX_LENGTH = 60
 
@@ -53,6 +53,21 @@ def check_regular(path: Path) -> None:
         mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise DataError("is a device or pipe; give a file or a folder", source=path)
+
+
+def check_text(texts: Iterable[object], source: str | PathLike[str]) -> None:
+    """Raise a DataError if a text cannot be written to files; other values are left alone.
+
+    Python keeps names of files that are not UTF-8 as halves of characters, which no file of ours
+    could be read with again.
+    """
+    for text in texts:
+        if isinstance(text, str) and not is_text(text):
+            raise DataError(
+                f"{quoted(text)} is not valid Unicode, as names of files in another encoding are; "
+                "rename it",
+                source=source,
+            )
 
 
 def check_choice(value: object, allowed: Collection[str], name: str) -> None:

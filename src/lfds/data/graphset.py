@@ -13,7 +13,7 @@ from torch import Tensor
 
 from lfds.data.batch import Batch, Indices, as_rows, assemble, select, take
 from lfds.data.edges import edge_index_from_rows
-from lfds.data.errors import DataError
+from lfds.data.errors import DataError, check_text
 
 if TYPE_CHECKING:
     import networkx
@@ -77,6 +77,9 @@ class GraphSet:
     provenance: Mapping[str, str | int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_text((self.name,), "name")
+        check_text(self.classes, "classes")
+        check_text(self.target_names, "target_names")
         if self.groups.shape == (0, 0):
             object.__setattr__(self, "groups", self.groups.new_empty(max(len(self.ptr) - 1, 0), 0))
         if self.coordinates.shape == (0, 0):  # the default: a row for every node

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lfds.data.errors import DataError, quoted
+from lfds.data.errors import DataError, check_text, quoted
 from lfds.data.graphset import MISSING_CLASS, GraphSet
 from lfds.data.readers.tables import are_many_classes
 
@@ -101,6 +101,7 @@ def target_names(y: Any, graphs: GraphSet, count: int) -> tuple[str, ...]:
     """Return the name of each target: those of a data frame or of the graphs, else numbers."""
     columns = getattr(y, "columns", None)
     if columns is not None:
+        check_text(map(str, columns), "y")
         return tuple(map(str, columns))
     if y is None and len(graphs.target_names) == count:
         return graphs.target_names
@@ -283,6 +284,14 @@ def _one_per_graph(y: Any, count: int) -> Labels:
 
 
 def _typed(labels: Labels, source: str = "y") -> Labels:
+    """Return labels as an array of their type; names must be text."""
+    typed = _of_one_type(labels, source)
+    if typed.dtype.kind == "U":
+        check_text(np.unique(typed).tolist(), source)
+    return typed
+
+
+def _of_one_type(labels: Labels, source: str) -> Labels:
     """Return an array of objects, as pandas makes them, as an array of their type."""
     if labels.dtype.kind in "iubfU":
         return labels

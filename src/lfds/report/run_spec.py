@@ -21,7 +21,7 @@ from lfds.config.strict_json import strict_json
 from lfds.config.training import Protocol, TrainingSettings
 from lfds.report.series import LEGACY_TRAINING
 from lfds.results.record import MAX_FOLDS, Record, ResultsError, first_problem
-from lfds.results.store import RECORDS, one_per_fold, read_records
+from lfds.results.store import RECORDS, check_regular_file, one_per_fold, read_records
 
 SPEC = "spec.json"
 
@@ -118,7 +118,12 @@ def read_requested_run(folder: Path) -> RequestedRun | None:
     """Return what the last run in a folder was requested to do; None without a ``spec.json``."""
     path = folder / SPEC
     try:
-        return RequestedRun.model_validate(strict_json(path.read_bytes()))
+        check_regular_file(path)
+        requested = RequestedRun.model_validate(strict_json(path.read_bytes()))
+        _ = requested.stored  # raises if it is nested too deeply to be written again
+        return requested
+    except ResultsError:
+        raise
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -53,6 +53,7 @@ def read_records(source: str | os.PathLike[str]) -> Reading:
         if path.is_dir():
             plain, packed = path / RECORDS, path / PACKED
             path = packed if packed.exists() and not plain.exists() else plain
+            check_regular_file(path)
         _check_no_device(path)
         return _parsed(_unpacked(path) if path.suffix == ".gz" else path.read_bytes(), path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -86,6 +87,7 @@ class RecordStore:
         path = place / RECORDS
         try:
             place.mkdir(parents=True, exist_ok=True)
+            check_regular_file(path)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
             raise ResultsError(f"cannot be written ({error.strerror})", source=path) from error
@@ -177,7 +179,17 @@ def _json(line: bytes) -> Any:
         return None
 
 
+def check_regular_file(path: Path) -> None:
+    """Raise a ResultsError for a file of a run that is a device or pipe, which may have no end.
+
+    It may be missing, and it may be a link to a file.
+    """
+    if path.exists() and not path.is_file():
+        raise ResultsError("is not a regular file; remove it, or use another folder", source=path)
+
+
 def _check_no_device(path: Path) -> None:
+    # A pipe that was given by name has an end, as that of `lfds report <(zcat ...)`.
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise ResultsError("is a device; give a folder of results or a file", source=path)

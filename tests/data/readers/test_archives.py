@@ -36,6 +36,13 @@ def test_bombs_are_refused_before_they_are_unpacked(write, tmp_path):
         read_members(bomb, endings=ENDINGS, harmless_size=10_000)
 
 
+def test_half_a_megabyte_does_not_unpack_to_gigabytes_of_tables(tmp_path):
+    bomb = write_zip(tmp_path / "S.zip", {**SMALL, "S_A.txt": b"1, 2\n" * 15_000_000})
+    assert bomb.stat().st_size < 500_000
+    with pytest.raises(DataError, match="decompression bomb"):
+        read_members(bomb, endings=ENDINGS)
+
+
 def test_repeated_labels_are_no_bomb(tmp_path):
     packed = write_zip(tmp_path / "S.zip", {**SMALL, "S_node_labels.txt": b"0\n" * 1_000_000})
     assert len(read_members(packed, endings=ENDINGS)["S_node_labels.txt"]) == 2_000_000

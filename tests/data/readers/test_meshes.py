@@ -1,5 +1,6 @@
 import builtins
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -51,12 +52,24 @@ def test_a_ply_without_faces_is_a_scan(tmp_path):
         read_cloud(tmp_path / "scan.ply", 50, np.random.default_rng(0))
 
 
+# The last vertex fits into no integer, which numpy warns of.
+PLY = (
+    "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+    "property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+    f"0 0 0\n1 0 0\n0 1 0\n3 0 1 {'9' * 400}\n"
+)
+STL = (
+    "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex inf 0 0\nvertex 0 inf 0\nendloop\n"
+    "endfacet\nendsolid\n"
+)
 BROKEN = {
     "no faces": ("a.off", "OFF\n3 0 0\n0 0 0\n1 0 0\n0 1 0\n", "without faces"),
     "no faces, obj": ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", "without faces"),
     "no area": ("a.off", "OFF\n3 1 0\n0 0 0\n1 1 1\n2 2 2\n3 0 1 2\n", "without area"),
     "not finite": ("a.off", "OFF\n3 1 0\n0 0 0\n1 nan 0\n0 1 0\n3 0 1 2\n", "not finite|cannot"),
     "a vertex that is not there": ("a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 7\n", "vertex"),
+    "a vertex that is no integer": ("a.ply", PLY, "vertex|cannot"),
+    "infinite": ("a.stl", STL, "not finite|cannot"),
     "too large": ("a.off", "OFF\n3 1 0\n0 0 0\n1e200 0 0\n0 1 0\n3 0 1 2\n", "below 1e"),
     "cut off": ("a.off", TETRAHEDRON[:40], "truncated"),
     "cut by a face": ("a.off", TETRAHEDRON.rstrip().rpartition("\n")[0], "4 faces but holds 3"),
@@ -69,8 +82,11 @@ BROKEN = {
 @pytest.mark.parametrize(("name", "text", "message"), BROKEN.values(), ids=BROKEN)
 def test_invalid_meshes_are_errors_of_one_line(tmp_path, name, text, message, caplog, capfd):
     (tmp_path / name).write_text(text)
-    with pytest.raises(DataError, match=message) as caught:
-        read_mesh(tmp_path / name)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")  # as an error it would be taken for one of trimesh
+        with pytest.raises(DataError, match=message) as caught:
+            read_mesh(tmp_path / name)
+    assert not warned
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not caplog.records

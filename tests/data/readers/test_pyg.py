@@ -68,6 +68,10 @@ def test_a_target_may_have_any_shape_with_one_element(y):
         ([Data(x=torch.ones(2, 1), edge_index=EDGE.cfloat())], "edge_index needs whole numbers"),
         ([Data(x=torch.ones(2, 1), edge_index="ab")], "edge_index needs a tensor or numbers"),
         ([Data(x=torch.ones(2, 1).to_sparse())], "x needs a dense tensor, not torch.sparse_coo"),
+        (
+            [Data(num_nodes=1, y=torch.ones(1).to(kind)) for kind in (torch.int64, torch.uint64)],
+            "y: needs one type of numbers, not torch.int64, torch.uint64; convert",
+        ),
     ],
 )
 def test_invalid_graphs_are_named(items, message):

@@ -9,6 +9,7 @@ pytest.importorskip("rdkit", reason="rdkit comes with the extra `chem`")
     ("text", "reason"),
     [
         ("", "it is empty"),
+        ("C\ud800", "it is not valid Unicode"),
         ("not a molecule", "syntax error at position 3"),
         ("C(C", "extra open parentheses at position 2"),
         ("C1CC", "unclosed ring"),

@@ -44,7 +44,7 @@ def is_archive(path: Path) -> bool:
 
 
 def read_members(
-    path: Path, *, endings: tuple[str, ...], harmless_size: int = 512 * 2**20
+    path: Path, *, endings: tuple[str, ...], harmless_size: int = 64 * 2**20
 ) -> dict[str, bytes]:
     """Return the content of the members of an archive whose names have one of these endings.
 

@@ -27,7 +27,8 @@ _OFF_WITHOUT_FACES = re.compile(rb"\s*\w*OFF\s+\d+\s+0\s")
 
 def read_mesh(path: Path) -> Reals:
     """Return the triangles ``[faces, 3, 3]`` of a mesh, or the points ``[n, 3]`` of a .ply scan."""
-    with _without_logs():
+    # Coordinates that are not finite are refused below; trimesh computes with them.
+    with _without_logs(), np.errstate(all="ignore"):
         vertices, faces = _read(path)
     if len(faces) == 0:
         if path.suffix.lower() == ".ply" and len(vertices):

@@ -137,7 +137,13 @@ def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
                 f"not {list(rows[-1].shape)}",
                 source=f"graph {position}",
             )
-    return torch.cat(rows)
+    try:
+        return torch.cat(rows)
+    except RuntimeError as error:  # for example, uint64 beside int64
+        types = ", ".join(sorted({str(part.dtype) for part in rows}))
+        raise DataError(
+            f"needs one type of numbers, not {types}; convert them", source=key
+        ) from error
 
 
 def _tensor(part: object, key: str, position: int) -> Tensor:

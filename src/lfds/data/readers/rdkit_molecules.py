@@ -4,6 +4,7 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from lfds.config.messages import is_text
 from lfds.data.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def molecule_from(text: str, fragments: Fragments = "all") -> "Mol | None":
         raise DataError(_MISSING) from error
     # rdkit would print its own report of an invalid SMILES.
     block = rdBase.BlockLogs()
-    molecule = Chem.MolFromSmiles(text) if text else None
+    molecule = Chem.MolFromSmiles(text) if text and is_text(text) else None
     del block
     if molecule is None or molecule.GetNumAtoms() == 0:
         return None
@@ -48,6 +49,8 @@ def invalid_reason(text: str) -> str:
     """Return in one line why rdkit cannot read a SMILES."""
     if not text:
         return "it is empty"
+    if not is_text(text):
+        return "it is not valid Unicode"
     problems = [_TIME.sub("", line).strip() for line in _log_of_reading(text)]
     first = next((line for line in problems if line), "it has no atoms")
     reason = first.removeprefix(_PREFIX).rstrip(":")

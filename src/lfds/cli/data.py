@@ -1,7 +1,7 @@
-"""The commands ``lfds data list``, ``info`` and ``prepare``, and options that read data."""
+"""The commands ``lfds data list``, ``info``, ``convert`` and so on, and options that read data."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TransferSpeedColumn,
+)
 from rich.table import Table
 
-from lfds.config.messages import printable
-from lfds.config.registry import readable_formats, suffixes_with
+from lfds.config.messages import SpecError, printable
+from lfds.config.registry import ENCODINGS, readable_formats, suffixes_with
 from lfds.data.datasets.catalog import BUILT_IN, COLLECTION, TU_DATASETS, find_files, prepared_at
 from lfds.data.errors import DataError, reading
 
@@ -21,9 +29,10 @@ if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
     from lfds.data.readers.atom_features import MoleculeOptions
     from lfds.data.readers.tables import Task
+    from lfds.data.shards.engines import Where
     from lfds.data.summary import Distribution, Summary
 
-app = typer.Typer(help="List, inspect and prepare datasets.", no_args_is_help=True)
+app = typer.Typer(help="List, inspect, prepare and convert datasets.", no_args_is_help=True)
 _BARS = "▁▂▃▄▅▆▇█"
 _ASCII_BARS = ".:-=+*#@"
 _LIST_COLUMNS = ("name", "graphs", "classes", "nodes", "edges", "here", "what")
@@ -43,6 +52,12 @@ SkipBad = Annotated[
 ]
 SmilesColumn = Annotated[
     str | None, typer.Option(help=f"Column with SMILES ({suffixes_with('smiles')}); smiles.")
+]
+Workers = Annotated[
+    int | None, typer.Option(help="Number of processes; with --ray, of tasks at a time.")
+]
+RayAddress = Annotated[
+    str | None, typer.Option("--ray", help="Address of a Ray cluster, as host:port or auto.")
 ]
 _FLAGS = {
     "target": "--target",
@@ -147,6 +162,126 @@ def show(
     with print_warnings():
         graphs = open_data(dataset, root, target, skip_bad, smiles=smiles_column)
     _print_summary(graphs)
+
+
+@app.command("convert")
+def convert_dataset(
+    data: Annotated[str, typer.Argument(metavar="IN", help=SOURCE_HELP)],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write.")],
+    shards: Annotated[
+        bool,
+        typer.Option(
+            "--shards",
+            help="Write a set in parts, which may be larger than memory; otherwise one set.",
+        ),
+    ] = False,
+    graphs_per_shard: Annotated[
+        int | None, typer.Option(help="Most graphs of a part; 65,536 by default.")
+    ] = None,
+    append: Annotated[
+        bool, typer.Option("--append", help="Append to the set in parts that is in OUT.")
+    ] = False,
+    root: Root = Path("data"),
+    target: Target = None,
+    skip_bad: SkipBad = False,
+    smiles_column: SmilesColumn = None,
+    task: Annotated[
+        str, typer.Option(help="What the targets are.", metavar="auto|classification|regression")
+    ] = "auto",
+    group_column: Annotated[
+        str | None,
+        typer.Option(help=f"Column of groups, or scaffold ({suffixes_with('group')})."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of the order of nodes.")] = 0,
+) -> None:
+    """Convert a dataset to a saved set, or with --shards to one in parts, part by part.
+
+    Run again after an interruption, it goes on after the last part that was written.
+    """
+    from lfds.cli.options import print_warnings
+
+    for flag, given in (("--graphs-per-shard", graphs_per_shard is not None), ("--append", append)):
+        if given and not shards:
+            raise SpecError(f"{flag}: is an option of sets in parts; add --shards")
+    if graphs_per_shard is not None and graphs_per_shard < 1:
+        raise SpecError(f"--graphs-per-shard: needs at least 1, not {graphs_per_shard}")
+    options: dict[str, Any] = {"bad": "skip" if skip_bad else "stop", "task": task}
+    if target:
+        options["target"] = target[0] if len(target) == 1 else target
+    named = {"smiles": smiles_column, "group": group_column}
+    options |= {name: value for name, value in named.items() if value is not None}
+    with print_warnings(), flags_named():
+        if shards:
+            _convert_to_shards(data, out, root, graphs_per_shard, append, seed, options)
+        else:
+            from lfds.data.sources import open_source
+
+            graphs = open_source(data, root, **options)
+            graphs.save(out)
+            typer.echo(f"{len(graphs):,} graphs in {out}", err=True)
+
+
+def _convert_to_shards(
+    source: str,
+    out: Path,
+    root: Path,
+    graphs_per_shard: int | None,
+    append: bool,
+    seed: int,
+    options: Mapping[str, Any],
+) -> None:
+    from lfds.data.shards.convert import convert
+    from lfds.data.shards.writer import GRAPHS_PER_PART
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} graphs"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        shown = bar.add_task("graphs", total=None)
+        graphs = convert(
+            source,
+            out,
+            root=root,
+            graphs_per_part=graphs_per_shard or GRAPHS_PER_PART,
+            append=append,
+            seed=seed,
+            progress=lambda count: bar.advance(shown, count),
+            **options,
+        )
+    parts = len(graphs.folder.manifest.parts)
+    typer.echo(f"{len(graphs):,} graphs in {parts:,} parts in {out}", err=True)
+
+
+@app.command("encode")
+def encode_dataset(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a set in parts.")],
+    encoding: Annotated[
+        list[str], typer.Option(help=f"Structural encodings: {', '.join(ENCODINGS)}.")
+    ],
+    workers: Workers = None,
+    ray: RayAddress = None,
+) -> None:
+    """Compute structural encodings of a set in parts, and store them beside the parts.
+
+    Run again after an interruption, it goes on with the parts that are left.
+    """
+    from lfds.config.encoding import encoding_from
+    from lfds.data.encodings.sharded import store_encodings
+    from lfds.data.shards.sharded_set import ShardedGraphSet
+
+    settings = encoding_from(encoding)
+    where = where_from(workers, ray)
+    graphs = ShardedGraphSet(folder)
+    count = store_encodings(graphs, settings.structure, where=where, progress=True)
+    place = folder / "encodings"
+    typer.echo(f"{count:,} encodings of parts computed; all are in {place}", err=True)
+
+
+def where_from(workers: int | None, ray: str | None) -> "Where":
+    """Return where parts are worked on, as --workers and --ray say."""
+    from lfds.data.shards.engines import Where
+
+    if workers is not None and workers < 1:
+        raise SpecError(f"--workers: needs at least 1, not {workers}")
+    return Where(workers=workers or (0 if ray else 1), ray=ray)
 
 
 @app.command("prepare")

@@ -243,6 +243,15 @@ def check_not_in_model(out: Path, model: Path) -> None:
         )
 
 
+def check_not_in_data(out: Path, data: Iterable[Path]) -> None:
+    """Raise if a folder to be written is an input, or in one."""
+    for place in data:
+        with reading(out):
+            inside = _within(out, place)
+        if inside:
+            raise DataError(f"is in the input {place}; choose another place", source=out)
+
+
 def _within(out: Path, place: Path) -> bool:
     """Whether a path is another one or below it, whatever links lead there."""
     real = Path(os.path.realpath(out))

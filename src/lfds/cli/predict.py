@@ -2,54 +2,82 @@
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
-from math import ceil, log10
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from lfds.cli.data import Root, SkipBad, SmilesColumn, flags_named
+from lfds.cli.data import (
+    RayAddress,
+    Root,
+    SkipBad,
+    SmilesColumn,
+    Workers,
+    flags_named,
+    where_from,
+)
 from lfds.cli.options import (
     Data,
     Device,
     Model,
     Precision,
+    check_not_in_data,
+    check_not_in_model,
     check_output,
     print_warnings,
     run_on,
 )
-from lfds.config.messages import printable
-from lfds.config.spreadsheet import spreadsheet_text
+from lfds.config.messages import SpecError, choose_from, printable
 
 if TYPE_CHECKING:
     from lfds.data.chunk import Chunk
+    from lfds.data.shards.engines import Where
+    from lfds.data.shards.sharded_set import ShardedGraphSet
     from lfds.estimator.classifier import LFDSClassifier
-    from lfds.estimator.output_decoding import Decoder, ValueDecoder
     from lfds.estimator.regressor import LFDSRegressor
-
-# Digits of single precision, and how much finer double precision is.
-_SINGLE, _FINEST = 7, 1e10
 
 
 def predict(
     model: Model,
     data: Data,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="CSV file; standard output by default.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="CSV file; standard output by default. With --workers, --ray or --format, a "
+            "folder of parts.",
+        ),
     ] = None,
     root: Root = Path("data"),
     skip_bad: SkipBad = False,
     smiles_column: SmilesColumn = None,
     device: Device = None,
     precision: Precision = None,
+    workers: Workers = None,
+    ray: RayAddress = None,
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="Of parts; csv.", metavar="csv|parquet")
+    ] = None,
 ) -> None:
     """Predict every graph: class and probabilities (or values) as CSV.
 
     Rows begin with the line and the SMILES of a molecule. With --skip-bad a row that has no valid
     SMILES has no predictions, and says why at its end.
+
+    With --workers, --ray or --format the predictions are parts in a folder, in the same order;
+    run again after an interruption, it goes on with the parts that are left.
     """
+    if workers is not None or ray is not None or file_format is not None:
+        where = where_from(workers, ray)
+        parts = _Parts(model, data, out, root, skip_bad, smiles_column, where, file_format)
+        parts.write(device, precision)
+        return
     from lfds.data.sources import places_of
     from lfds.estimator.persistence import load
 
@@ -62,6 +90,76 @@ def predict(
             count = write_predictions(estimator, chunks, out, errors=skip_bad)
     if out is not None:
         typer.echo(f"predictions for {count:,} graphs in {out}", err=True)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Predictions as a folder of parts."""
+
+    model: Path
+    data: str
+    out: Path | None
+    root: Path
+    skip_bad: bool
+    smiles: str | None
+    where: "Where"
+    file_format: str | None
+
+    def write(self, device: str | None, precision: str | None) -> None:
+        from lfds.data.sources import is_path, places_of
+        from lfds.estimator.persistence import load
+        from lfds.estimator.prediction_parts import (
+            PredictionSettings,
+            data_fingerprint,
+            model_fingerprint,
+            predict_parts,
+        )
+
+        if self.out is None:
+            raise SpecError("--out: parts need a folder; name a new one")
+        chosen = self.file_format or "csv"
+        if chosen not in ("csv", "parquet"):
+            way = choose_from(chosen, ["csv", "parquet"])
+            raise SpecError(f"--format: no format is called {chosen!r}; {way}")
+        check_not_in_model(self.out, self.model)
+        check_not_in_data(self.out, places_of(self.data, self.root))
+        with print_warnings(), flags_named():
+            estimator = run_on(load(self.model), device, precision)
+            opened = _sharded(self.data) if is_path(self.data) else None
+            options = {"skip_bad": self.skip_bad, "smiles": self.smiles}
+            settings = PredictionSettings(
+                model=model_fingerprint(self.model),
+                data=data_fingerprint(self.data, self.root, options)
+                if opened is None
+                else opened.fingerprint,
+                file_format="parquet" if chosen == "parquet" else "csv",
+                errors=self.skip_bad,
+                device=device,
+                precision=precision,
+            )
+            graphs: ShardedGraphSet | Iterator[Chunk] = opened or stream_molecules(
+                estimator, self.data, self.root, self.skip_bad, self.smiles
+            )
+            with _bar(None if opened is None else len(opened)) as advance:
+                count = predict_parts(
+                    self.model, graphs, self.out, settings, where=self.where, progress=advance
+                )
+        typer.echo(f"predictions for {count:,} graphs in {self.out}", err=True)
+
+
+def _sharded(data: str) -> "ShardedGraphSet | None":
+    from lfds.data.shards.manifest import is_sharded
+    from lfds.data.shards.sharded_set import ShardedGraphSet
+
+    return ShardedGraphSet(data) if is_sharded(data) else None
+
+
+@contextmanager
+def _bar(total: int | None) -> Iterator[Callable[[int], None]]:
+    columns = (TextColumn("graphs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        shown = bar.add_task("graphs", total=total)
+        yield lambda count: bar.advance(shown, count)
 
 
 def stream_molecules(
@@ -103,31 +201,18 @@ def write_predictions(
         errors: Whether there is a last column with the reason why a row was skipped.
     """
     from lfds.data.atomic_io import atomic_text
+    from lfds.estimator.prediction_table import table_header, table_rows
 
-    count, decoder = 0, estimator.decoder_
+    count = 0
     with nullcontext(sys.stdout) if out is None else atomic_text(out) as file:
         # A terminal would run what it takes for commands; files and pipes get what there is.
         shown = _Printable(file) if file.isatty() else file
         table = csv.writer(shown, lineterminator="\n")
         for chunk in chunks:
-            header, texts = _header(decoder), bool(chunk.texts)
-            errors_shown = errors and texts
-            rows = _rows(decoder, estimator.outputs(chunk.graphs))  # before anything is printed
+            rows = table_rows(estimator, chunk, errors=errors)  # before anything is printed
             if count == 0:
-                names = [chunk.unit, *(["smiles"] if texts else []), *header]
-                table.writerow([*names, *(["error"] if errors_shown else [])])
-            end = [""] if errors_shown else []
-            given = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
-            written = [
-                (position, [position, *text, *row, *end])
-                for position, text, row in zip(chunk.positions, given, rows, strict=True)
-            ]
-            nothing = [""] * len(header)
-            written += [
-                (row.position, [row.position, row.text, *nothing, row.reason])
-                for row in chunk.skipped
-            ]
-            table.writerows(row for _, row in sorted(written, key=lambda one: one[0]))
+                table.writerow(table_header(estimator.decoder_, chunk, errors=errors))
+            table.writerows(rows)
             count += len(chunk.positions)
     return count
 
@@ -140,35 +225,3 @@ class _Printable:
 
     def write(self, row: str) -> int:
         return self._file.write(f"{printable(row[:-1])}\n")
-
-
-def _header(decoder: "Decoder") -> list[str]:
-    from lfds.estimator.metrics import value_names
-
-    if decoder.kind == "classes":
-        return ["label", *(f"p({name})" for name in decoder.names)]
-    if decoder.kind == "labels":
-        second = decoder.names[1]
-        return [cell for name in decoder.targets for cell in (name, f"p({name}={second})")]
-    return value_names(decoder)
-
-
-def _rows(decoder: "Decoder", outputs: Any) -> Iterator[list[Any]]:
-    if decoder.kind == "classes":
-        for row in decoder.probabilities(outputs):
-            name = spreadsheet_text(str(decoder.names[row.argmax()]))
-            yield [name, *(f"{probability:.6g}" for probability in row)]
-        return
-    if decoder.kind == "labels":
-        for row in decoder.probabilities(outputs):
-            yield [cell for p in row for cell in (decoder.names[int(p > 0.5)], f"{p:.6g}")]
-        return
-    digits = _digits(decoder)
-    for row in decoder.values(outputs).reshape(-1, len(digits)):
-        yield [f"{value:.{most}g}" for value, most in zip(row, digits, strict=True)]
-
-
-def _digits(decoder: "ValueDecoder") -> list[int]:
-    """Return how many digits of each target to write: seven of its spread about the mean."""
-    ratios = [abs(mean) / scale for mean, scale in zip(decoder.means, decoder.scales, strict=True)]
-    return [_SINGLE + ceil(log10(min(max(ratio, 1), _FINEST))) for ratio in ratios]

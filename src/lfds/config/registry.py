@@ -182,12 +182,16 @@ class ReaderEntry(Entry):
         stream: A function ``(path, *, size, **options)``, as ``module:name``, that yields a
             :class:`lfds.data.chunk.Chunk` of at most ``size`` graphs at a time; without it all is
             read at once.
+        convert: A function ``(path, *, size, after, **options)``, as ``module:name``, that yields
+            chunks of graphs with their targets, after a position, to be stored; nodes keep their
+            order. Without it all is read at once.
         options: Arguments of the reader that a user may set.
     """
 
     suffixes: tuple[str, ...] = ()
     detect: str | None = None
     stream: str | None = None
+    convert: str | None = None
     options: tuple[str, ...] = ()
 
 
@@ -195,7 +199,7 @@ READERS: Mapping[str, ReaderEntry] = MappingProxyType(
     {
         "saved": ReaderEntry(
             "lfds.data.storage:read_saved",
-            "a folder written by GraphSet.save",
+            "a folder written by GraphSet.save or `lfds data convert`",
             detect="lfds.data.storage:is_saved_set",
         ),
         "tu": ReaderEntry(
@@ -203,18 +207,21 @@ READERS: Mapping[str, ReaderEntry] = MappingProxyType(
             "a TU folder or archive (NAME_A.txt ...)",
             suffixes=(".zip", ".tar", ".tar.gz", ".tgz"),
             detect="lfds.data.readers.tu_files:is_tu",
+            convert="lfds.data.readers.tu_stream:stream_tu",
         ),
         "jsonl": ReaderEntry(
             "lfds.data.readers.jsonl:read_jsonl",
             "a .jsonl file with one graph per line",
             suffixes=(".jsonl", ".ndjson"),
             stream="lfds.data.readers.jsonl:stream_jsonl",
+            convert="lfds.data.readers.jsonl:convert_jsonl",
         ),
         "smiles": ReaderEntry(
             "lfds.data.readers.smiles:read_smiles",
             "a .csv file with SMILES",
             suffixes=(".csv",),
             stream="lfds.data.readers.smiles:stream_smiles",
+            convert="lfds.data.readers.smiles:convert_smiles",
             options=("smiles", "target", "task", "bad", "atom_features", "fragments", "group"),
         ),
         "clouds": ReaderEntry(

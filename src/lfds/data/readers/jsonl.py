@@ -121,14 +121,39 @@ def stream_jsonl(path: str | PathLike[str], *, size: int) -> Iterator[Chunk]:
         raise DataError("is empty; it needs one graph per line", source=file)
 
 
+def convert_jsonl(
+    path: str | PathLike[str], *, size: int, after: int | None = None
+) -> Iterator[Chunk]:
+    """Yield graphs in chunks with their targets, in the memory of one chunk.
+
+    Args:
+        path: The file, as for :func:`read_jsonl`.
+        size: Most graphs of a chunk.
+        after: The last line that is left out; ``None`` to begin at the first.
+    """
+    file = Path(path)
+    seen: dict[str, tuple[str, int]] = {}
+    numbered = _numbered(file, after or 0)
+    empty = after is None
+    while lines := dict(islice(numbered, size)):
+        empty = False
+        _check_consistent(lines, file, seen)
+        rows = list(lines.values())
+        y = None if rows[0].label is None else np.array([line.label for line in rows])
+        yield Chunk(without_features(_graphs(rows, y, file)), list(lines), "line")
+    if empty:
+        raise DataError("is empty; it needs one graph per line", source=file)
+
+
 def _name(file: Path) -> str:
     return file.name.split(".")[0] or "graphs"
 
 
-def _numbered(file: Path) -> Iterator[tuple[int, Line]]:
+def _numbered(file: Path, after: int = 0) -> Iterator[tuple[int, Line]]:
+    """Yield the lines after a number of them; those before are not looked at."""
     with reading(file), file.open("rb") as content:
         for number, text in enumerate(content, start=1):
-            if text.strip():
+            if number > after and text.strip():
                 yield number, _parsed(text, file, number)
 
 

@@ -1,5 +1,6 @@
 """Molecules from a CSV file with SMILES: atoms become nodes, bonds become edges."""
 
+import hashlib
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ from lfds.data.readers.rdkit_molecules import (
 )
 from lfds.data.readers.tables import Task
 from lfds.data.readers.target_columns import Targets, is_missing, is_numeric, targets_of_columns
+from lfds.data.readers.target_plan import TargetPlan, plan_targets
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -168,6 +170,102 @@ def stream_smiles(
     if not rows:
         raise DataError("has no molecules", source=file)
     yield chunk(rows, skipped)
+
+
+def convert_smiles(
+    path: str | PathLike[str],
+    *,
+    size: int,
+    after: int | None = None,
+    smiles: str = "smiles",
+    target: str | Sequence[str] | None = None,
+    task: Task = "auto",
+    bad: Bad = "stop",
+    atom_features: AtomFeatures = "full",
+    fragments: Fragments = "all",
+    group: str | None = None,
+) -> Iterator[Chunk]:
+    """Yield molecules in chunks with their targets, in the memory of one chunk.
+
+    The target columns are gone through once before, to decide what they are. Molecules that occur
+    more than once are not looked for. A group has the hash of its text for a number.
+
+    Args:
+        path: A CSV file, as for :func:`read_smiles`, which explains the other arguments.
+        size: Most molecules of a chunk.
+        after: The last line that is left out; ``None`` to begin at the first.
+        smiles: Header of the column with SMILES.
+        target: Header of the column to predict, or of several.
+        task: What the targets are.
+        bad: Whether a row that cannot be used raises an error, or is skipped.
+        atom_features: Which features atoms and bonds get.
+        fragments: Whether all parts of a salt or mixture are kept, or the largest alone.
+        group: Header of a column whose equal cells stay together, or ``"scaffold"``.
+    """
+    check_choice(bad, get_args(Bad), "bad")
+    check_choice(task, get_args(Task), "task")
+    file, first = Path(path), after or 0
+    with open_table(file) as table:
+        column = _smiles_column(table, smiles)
+        places = _target_columns(table, column, target)
+        grouping = None if group in (None, _SCAFFOLD) else table.column(str(group))
+        names = [table.header[place] for place in places]
+        cells = ((line, tuple(row[place] for place in places)) for line, row in table)
+        plan = plan_targets(cells, names, file, task) if names else None
+    count = 0
+    with open_table(file) as table:
+        later = Table(file, table.header, ((line, row) for line, row in table if line > first))
+        rows = _rows(later, column, places, grouping, bad, fragments)
+        for kept, skipped in _chunks_of(rows, plan, bad, size):
+            count += len(kept)
+            molecules = [row.molecule for row in kept]
+            graphs = without_features(
+                graphs_of_molecules(molecules, None, file.stem, atom_features)
+            )
+            lines = [row.line for row in kept]
+            if plan is not None:
+                found = plan.targets(lines, [row.targets for row in kept])
+                graphs = replace(graphs, y=found.y, classes=found.classes, target_names=found.names)
+            if group is not None:
+                texts = [scaffold_of(r.molecule) if grouping is None else r.group for r in kept]
+                graphs = replace(graphs, groups=_hashed(texts))
+            facts = {"bad_smiles_skipped": len(skipped), "fragments": fragments}
+            graphs = replace(graphs, provenance={**graphs.provenance, **facts})
+            yield Chunk(graphs, lines, "line", skipped=tuple(skipped))
+    if count == 0 and after is None:
+        raise DataError("has no molecules", source=file)
+
+
+def _chunks_of(
+    rows: Iterator[_Row | SkippedRow], plan: TargetPlan | None, bad: Bad, size: int
+) -> Iterator[tuple[list[_Row], list[SkippedRow]]]:
+    """Yield rows that have a molecule and a target, some at a time, and those between them."""
+    kept: list[_Row] = []
+    skipped: list[SkippedRow] = []
+    for row in rows:
+        if isinstance(row, SkippedRow):
+            skipped.append(row)
+            continue
+        reason = None if plan is None else plan.lacking(row.targets, skipping=bad == "skip")
+        if reason is not None:
+            if bad == "stop" and plan is not None and len(plan.names) == 1:
+                fix = "fill it in, or skip such lines"
+                raise DataError(f"{reason}; {fix}", source=plan.source, line=row.line)
+            skipped.append(SkippedRow(row.line, row.text, reason))
+            continue
+        if len(kept) == size:
+            yield kept, skipped
+            kept, skipped = [], []
+        kept.append(row)
+    if kept:
+        yield kept, skipped
+
+
+def _hashed(groups: Sequence[str]) -> Tensor:
+    """Return a number for each group, the same in every chunk, without a list of all groups."""
+    digests = (hashlib.blake2b(one.encode(), digest_size=8).digest() for one in groups)
+    numbers = [[int.from_bytes(digest, "little") >> 1] for digest in digests]
+    return torch.tensor(numbers, dtype=torch.int64)
 
 
 def _rows(

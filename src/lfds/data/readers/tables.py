@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from os import PathLike
 from typing import Literal, TypeAlias, TypeVar
 
@@ -124,7 +124,8 @@ def targets_of_column(
         raise DataError(problem, source=source, line=first_line)
     if not numeric:
         return np.array([text for _, text in cells])
-    if task == "classification" or (task == "auto" and _are_classes(cells)):
+    different = {text for _, text in cells}
+    if task == "classification" or (task == "auto" and are_classes(different, len(cells))):
         need = f"a class needs a whole number from {_INT64.min} to {_INT64.max}"
         fix = "read numbers as regression targets"
         return np.array(_converted(cells, _to_class, need, fix, source), dtype=np.int64)
@@ -137,11 +138,15 @@ def is_number(text: str) -> bool:
     return _FLOAT.fullmatch(text) is not None
 
 
-def _are_classes(cells: Sequence[Cell]) -> bool:
-    """Whether a column of numbers is one of classes."""
-    different = {text for _, text in cells}
+def are_classes(different: Collection[str], count: int) -> bool:
+    """Whether a column of numbers is one of classes.
+
+    Args:
+        different: Its different cells.
+        count: Number of cells.
+    """
     if all(_INT.fullmatch(text) for text in different):
-        return not are_many_classes(len(different), len(cells))
+        return not are_many_classes(len(different), count)
     values = {float(text) for text in different}
     return len(values) == 2 and all(value.is_integer() for value in values)
 

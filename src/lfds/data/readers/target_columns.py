@@ -73,7 +73,7 @@ def targets_of_columns(
     if numeric and task == "auto":  # numbers that could be classes are numbers as well
         values = {name: targets_of_column(known[name], source, "regression") for name in columns}
     classification = not numeric
-    classes = _shared_classes(values, source) if classification else ()
+    classes = shared_classes(values, source) if classification else ()
     rows = len(next(iter(columns.values())))
     table = np.full((rows, len(columns)), MISSING_CLASS if classification else np.nan)
     for place, (name, cells) in enumerate(columns.items()):
@@ -93,9 +93,10 @@ def _known(name: str, cells: Sequence[Cell], source: str | PathLike[str]) -> lis
     return found
 
 
-def _shared_classes(
+def shared_classes(
     values: Mapping[str, NDArray[np.generic]], source: str | PathLike[str]
 ) -> tuple[str | int, ...]:
+    """Return the two classes of several targets, given the classes in each."""
     first: NDArray[np.generic] | None = None
     for name, found in values.items():
         same_kind = first is None or first.dtype.kind == found.dtype.kind

@@ -142,13 +142,20 @@ def write_tu(graphs: GraphSet, folder: str | PathLike[str]) -> None:
             (home / f"{name}_names.json").write_text(json.dumps(entries) + "\n", encoding="utf-8")
 
 
-def _read_folder(folder: Path) -> RawFiles:
+def find_parts(folder: Path) -> tuple[str, dict[str, Path]]:
+    """Return the name of the dataset in a folder, and its existing files by their key."""
     home = tu_home(folder) or folder
     name = _dataset_name([file.name for file in _adjacency_files(home)], folder)
     files = {part: home / (name + ending) for part, ending in ENDINGS.items()}
     files = {part: file for part, file in files.items() if file.exists()}
     for file in files.values():
         check_regular(file)
+    return name, files
+
+
+def _read_folder(folder: Path) -> RawFiles:
+    home = tu_home(folder) or folder
+    name, files = find_parts(folder)
     check_text_size(sum(file.stat().st_size for file in files.values()), home)
     content = {part: file.read_bytes() for part, file in files.items()}
     return RawFiles(str(home), name, content, {part: str(file) for part, file in files.items()})

@@ -59,7 +59,9 @@ def map_parts(
         SpecError: No cluster answers, or its workers cannot be used.
     """
     if where.ray is not None:
-        yield from _on_ray(function, list(items), where)
+        every = list(items)
+        if every:  # Ray refuses a dataset without rows
+            yield from _on_ray(function, every, where)
     elif where.workers < 1:
         raise DataError(f"needs at least 1, not {where.workers}", source="workers")
     elif where.workers == 1:

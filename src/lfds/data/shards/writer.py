@@ -76,6 +76,7 @@ class ShardWriter:
         self._counts: dict[str, str | int] = {}
         self._graphs = self._nodes = 0
         self._stored_nodes = 0
+        self._made = False
         self._manifest: Manifest | None = None
         self._descriptor: int | None = None
         self.position: int | None = None
@@ -93,6 +94,7 @@ class ShardWriter:
 
     def __enter__(self) -> Self:
         try:
+            self._made = not self.path.exists()
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"cannot be written ({error.strerror})", source=self.path) from error
@@ -115,6 +117,9 @@ class ShardWriter:
                 self._finish()
         finally:
             self._unlock()
+            if kind is not None and self._made:
+                with suppress(OSError):  # unless there are parts to go on from
+                    self.path.rmdir()
 
     def add(
         self,

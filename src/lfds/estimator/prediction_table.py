@@ -1,0 +1,108 @@
+"""Predictions as a table: one row for each graph, and for each row of a file without one."""
+
+from collections.abc import Iterator
+from math import ceil, log10
+from typing import Any
+
+from lfds.config.spreadsheet import spreadsheet_text
+from lfds.data.chunk import Chunk
+from lfds.estimator.classifier import LFDSClassifier
+from lfds.estimator.metrics import value_names
+from lfds.estimator.output_decoding import Decoder, ValueDecoder
+from lfds.estimator.regressor import LFDSRegressor
+
+Estimator = LFDSClassifier | LFDSRegressor
+# Digits of single precision, and how much finer double precision is.
+_SINGLE, _FINEST = 7, 1e10
+
+
+def table_header(decoder: Decoder, chunk: Chunk, *, errors: bool) -> list[str]:
+    """Return the names of the columns.
+
+    Args:
+        decoder: Of the estimator.
+        chunk: Decides whether there are SMILES.
+        errors: Whether there is a last column with the reason why a row was skipped.
+    """
+    smiles = ["smiles"] if chunk.texts else []
+    return [chunk.unit, *smiles, *_names(decoder), *_error_column(chunk, errors, "error")]
+
+
+def table_rows(estimator: Estimator, chunk: Chunk, *, errors: bool) -> list[list[Any]]:
+    """Return the rows of a chunk in the order of its source, as text."""
+    decoder = estimator.decoder_
+    cells = _texts(decoder, estimator.outputs(chunk.graphs))
+    end = _error_column(chunk, errors, "")
+    given = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
+    rows = [
+        (position, [position, *text, *row, *end])
+        for position, text, row in zip(chunk.positions, given, cells, strict=True)
+    ]
+    nothing = [""] * len(_names(decoder))
+    rows += [
+        (row.position, [row.position, row.text, *nothing, row.reason]) for row in chunk.skipped
+    ]
+    return [row for _, row in sorted(rows, key=lambda one: one[0])]
+
+
+def table_columns(estimator: Estimator, chunk: Chunk, *, errors: bool) -> dict[str, list[Any]]:
+    """Return the columns of a chunk, with numbers as they are and None where there is none."""
+    decoder = estimator.decoder_
+    names = table_header(decoder, chunk, errors=errors)
+    given = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
+    end = _error_column(chunk, errors, None)
+    cells = _numbers(decoder, estimator.outputs(chunk.graphs))
+    rows = [
+        [position, *text, *row, *end]
+        for position, text, row in zip(chunk.positions, given, cells, strict=True)
+    ]
+    nothing = [None] * len(_names(decoder))
+    rows += [[row.position, row.text, *nothing, row.reason] for row in chunk.skipped]
+    rows.sort(key=lambda row: row[0])
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _error_column(chunk: Chunk, errors: bool, cell: Any) -> list[Any]:
+    return [cell] if errors and chunk.texts else []
+
+
+def _names(decoder: Decoder) -> list[str]:
+    if decoder.kind == "classes":
+        return ["label", *(f"p({name})" for name in decoder.names)]
+    if decoder.kind == "labels":
+        second = decoder.names[1]
+        return [cell for name in decoder.targets for cell in (name, f"p({name}={second})")]
+    return value_names(decoder)
+
+
+def _texts(decoder: Decoder, outputs: Any) -> Iterator[list[Any]]:
+    if decoder.kind == "classes":
+        for row in decoder.probabilities(outputs):
+            name = spreadsheet_text(str(decoder.names[row.argmax()]))
+            yield [name, *(f"{probability:.6g}" for probability in row)]
+        return
+    if decoder.kind == "labels":
+        for row in decoder.probabilities(outputs):
+            yield [cell for p in row for cell in (decoder.names[int(p > 0.5)], f"{p:.6g}")]
+        return
+    digits = _digits(decoder)
+    for row in decoder.values(outputs).reshape(-1, len(digits)):
+        yield [f"{value:.{most}g}" for value, most in zip(row, digits, strict=True)]
+
+
+def _numbers(decoder: Decoder, outputs: Any) -> Iterator[list[Any]]:
+    if decoder.kind == "classes":
+        for row in decoder.probabilities(outputs):
+            yield [decoder.names[row.argmax()], *row.tolist()]
+        return
+    if decoder.kind == "labels":
+        for row in decoder.probabilities(outputs):
+            yield [cell for p in row.tolist() for cell in (decoder.names[int(p > 0.5)], p)]
+        return
+    yield from decoder.values(outputs).reshape(-1, decoder.outputs).tolist()
+
+
+def _digits(decoder: ValueDecoder) -> list[int]:
+    """Return how many digits of each target to write: seven of its spread about the mean."""
+    ratios = [abs(mean) / scale for mean, scale in zip(decoder.means, decoder.scales, strict=True)]
+    return [_SINGLE + ceil(log10(min(max(ratio, 1), _FINEST))) for ratio in ratios]

@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 # any product of torch in bfloat16 ends it. Without them everything runs, single precision no slower.
 export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_BF16
 
-.PHONY: demo test test-all attack lint types contracts bench figures format clean help
+.PHONY: demo test test-all attack docs notebooks release lint types contracts bench figures format clean help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -55,6 +55,16 @@ attack: $(READY)  ## mutated inputs for all readers, and kills at random moments
 	$(BIN)/python -m tests.attack fuzz --inputs $(ATTACK_INPUTS) --seed $(ATTACK_SEED)
 	$(BIN)/python -m tests.attack kills --count $(ATTACK_KILLS) --seed $(ATTACK_SEED)
 
+docs: $(READY)  ## build the documentation site into build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open build/site/index.html"
+
+notebooks: $(READY)  ## execute the notebooks of the documentation anew
+	$(BIN)/python docs/notebooks/execute.py
+
+release: $(READY)  ## build sdist and wheel, check them, and use the wheel in a clean environment
+	PYTHON=$(PYTHON) .ci/release
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -81,4 +91,4 @@ format: $(READY)  ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .
 
 clean:  ## remove the environment and the caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

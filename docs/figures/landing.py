@@ -26,7 +26,7 @@ COLORS = torch.tensor(
 
 
 def mixed(masses: Tensor) -> tuple[Tensor, Tensor]:
-    """Colour of every slot by whose nodes it holds, and how much it holds; [kinds, slots]."""
+    """Colour of every slot by whose nodes it holds, and how much it holds; [classes, slots]."""
     weights = masses / masses.sum(dim=0, keepdim=True)
     return weights.T @ COLORS, masses.sum(dim=0) / masses.sum(dim=0).max()
 
@@ -36,7 +36,7 @@ def draw_nodes(axes: Axes, x: Tensor, kind: Tensor) -> None:
     _, _, directions = torch.linalg.svd(centred, full_matrices=False)
     plane = centred @ directions[:2].T
     axes.scatter(*plane.T, s=90, c=COLORS[kind].numpy(), edgecolors="white")
-    axes.set_title("nodes of one set, four kinds")
+    axes.set_title("nodes of one set, four classes")
 
 
 def draw_loop(axes: Axes, masses: Tensor) -> None:
@@ -45,7 +45,7 @@ def draw_loop(axes: Axes, masses: Tensor) -> None:
     angle = torch.arange(num_slots + 1) * (2 * math.pi / num_slots)
     axes.plot(angle.sin(), angle.cos(), color="0.75", zorder=0)
     axes.scatter(angle[:-1].sin(), angle[:-1].cos(), s=40 + 900 * size, c=colors, edgecolors="0.4")
-    axes.set_title("shared out over a loop of 12 slots")
+    axes.set_title("distributed over a loop of 12 slots")
     axes.set_xlim(-1.4, 1.4)
     axes.set_ylim(-1.4, 1.4)
 
@@ -57,7 +57,7 @@ def draw_image(axes: Axes, masses: Tensor, height: int, width: int) -> None:
     axes.set_xticks([i + 0.5 for i in range(width - 1)])
     axes.set_yticks([i + 0.5 for i in range(height - 1)])
     axes.grid(color="white", linewidth=2)
-    axes.set_title("shared out over a 4x4 image")
+    axes.set_title("distributed over a 4x4 image")
 
 
 def masses_by_kind(pool: lfds.LFDSPool, x: Tensor, index: Tensor, kind: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 from typing import Protocol as Interface
 
 from lfds.compare.datasets import PreparedDataset, load_datasets, prepare_datasets
@@ -47,6 +47,20 @@ class Observer(Interface):
         """Called when a fold has completed or failed."""
 
 
+@final
+class NoProgress:
+    """Shows nothing."""
+
+    def begin(self, tasks: Sequence[FoldTask], stored: Sequence[Record], torn: int) -> None:
+        """Show nothing."""
+
+    def step(self, task: FoldTask, step: Step) -> None:
+        """Show nothing."""
+
+    def end(self, task: FoldTask, record: Record) -> None:
+        """Show nothing."""
+
+
 @dataclass(frozen=True)
 class Result:
     """The result of a comparison.
@@ -70,7 +84,7 @@ class Result:
 def compare(
     spec: CompareSpec,
     out: Path,
-    observer: Observer,
+    observer: Observer | None = None,
     *,
     root: Path = Path("data"),
     workers: int = 1,
@@ -83,13 +97,14 @@ def compare(
     Args:
         spec: The comparison.
         out: The folder of results; a run that was interrupted there is resumed.
-        observer: Follows the progress.
+        observer: Follows the progress; nothing is shown by default.
         root: The folder of datasets that are given by name.
         workers: Processes that run folds.
         patience: Seconds between two checkpoints of a fold, at least.
         retry: Whether failed folds are run again.
         engine: Runs the folds; by default in ``workers`` processes.
     """
+    observer = NoProgress() if observer is None else observer
     # Before anything is written: what cannot be run leaves no trace.
     if engine is None:  # another engine may run the folds on other machines
         check_networks(spec)

@@ -1,0 +1,55 @@
+"""Docstrings for the site: equations and references of Sphinx, as the code has them, in Markdown.
+
+Docstrings are read in editors and by ``help()`` too, and follow PyG there: ``.. math::`` and
+``:class:`Name```.
+"""
+
+import re
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import griffe
+
+sys.path.insert(0, str(Path(__file__).parent))
+from hooks import mathml
+
+_BLOCK = re.compile(
+    r"^(?P<indent>[ ]*)\.\. math::\n(?P<body>(?:(?P=indent)[ ]+\S.*\n?|[ ]*\n)+)", re.MULTILINE
+)
+_INLINE = re.compile(r":math:`([^`]+)`")
+_ROLE = re.compile(r":(?:class|func|meth|mod|attr|data):`~?(?P<name>[^`]+)`")
+_LITERAL = re.compile(r"``([^`]+)``")
+
+
+class SphinxToMarkdown(griffe.Extension):
+    """Rewrites the docstring of every object that is documented."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Rewrite a docstring, if there is one."""
+        if obj.docstring is not None:
+            obj.docstring.value = to_markdown(obj.docstring.value)
+
+
+def to_markdown(docstring: str) -> str:
+    r"""Return a docstring with its equations as MathML and its references as code.
+
+    >>> to_markdown("A :class:`~lfds.LFDSPool` of ``x``")
+    'A `LFDSPool` of `x`'
+    """
+    text = _BLOCK.sub(_display, docstring)
+    text = _INLINE.sub(lambda found: mathml(found[1], "inline"), text)
+    text = _ROLE.sub(lambda found: f"`{_short(found['name'])}`", text)
+    return _LITERAL.sub(r"`\1`", text)
+
+
+def _short(name: str) -> str:
+    return name.rsplit(".", 1)[-1]
+
+
+def _display(found: re.Match[str]) -> str:
+    # One equation for each line: browsers differ in how they align MathML.
+    lines = dedent(found["body"]).replace("&", "").split(r"\\")
+    drawn = (mathml(" ".join(line.split()), "block") for line in lines)
+    return "".join(f"\n{found['indent']}{line}\n" for line in drawn) + "\n"

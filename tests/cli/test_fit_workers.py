@@ -1,7 +1,6 @@
 """``lfds fit --workers``: interrupted, killed and resumed."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -118,8 +117,8 @@ def test_a_killed_command_is_resumed_to_the_same_bits_and_leaves_nothing(tmp_pat
     wait_for_checkpoint(started, tmp_path / "model.unfinished")
     ranks = psutil.Process(started.pid).children(recursive=True)
     assert len(ranks) >= 2
-    started.send_signal(signal.SIGKILL)
-    started.wait()
+    started.kill()
+    started.communicate()
     for rank in ranks:
         rank.wait(timeout=60)
     assert not (tmp_path / "model").exists()

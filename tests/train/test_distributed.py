@@ -9,6 +9,7 @@ import torch
 
 from lfds.config.messages import SpecError
 from lfds.config.training import TrainingSettings
+from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.shards.sharded_set import ShardedGraphSet
@@ -206,6 +207,28 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match="file/folder: cannot be written"):
         prepared(tmp_path / "file" / "folder")
+
+
+def test_a_full_disk_is_one_line_and_the_same_fit_goes_on_afterwards(tmp_path, monkeypatch):
+    """A checkpoint that cannot be written is left out; a result is an error, and all is kept."""
+    fit = at_once(prepared(tmp_path))
+    written = []
+
+    def full(path, content):
+        written.append(path.name)
+        if path.name != "checkpoint.safetensors" or written.count(path.name) > 2:
+            raise DataError("cannot be written (No space left on device)", source=path)
+        atomic_write(path, content)
+
+    for module in ("distributed", "checkpoint"):
+        monkeypatch.setattr(f"lfds.train.{module}.atomic_write", full)
+    with pytest.raises(DataError, match=r"result.safetensors: cannot be written \(No space left"):
+        train_together(fit, lambda _: None)
+    assert written.count("checkpoint.safetensors") == 3
+    monkeypatch.undo()
+    seen = []
+    assert_same(train_together(fit, lambda now: seen.append(now.epochs)), finished())
+    assert seen == [3]
 
 
 class Groups:

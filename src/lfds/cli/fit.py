@@ -89,7 +89,7 @@ def fit(
         Path | None,
         typer.Option(
             help="Folder for checkpoints, from which the same command resumes; by default "
-            "OUT.unfinished if there are several workers."
+            "OUT.unfinished if there are several workers. The nodes of a cluster share it."
         ),
     ] = None,
     **given: Any,
@@ -172,7 +172,7 @@ def _run(
     from lfds.train.distributed import remove_fits
 
     folder = checkpoints
-    if folder is None and estimator.workers > 1:
+    if folder is None and (estimator.workers > 1 or estimator.ray is not None):
         folder = Path(f"{os.path.abspath(out)}.unfinished")
     try:
         with print_warnings():
@@ -181,7 +181,8 @@ def _run(
         result = "nothing was written" if folder is None else "the same command resumes the fit"
         typer.echo(f"lfds: stopped; {result}", err=True)
         raise typer.Exit(130) from None
-    estimator.set_params(progress=False).save(out)
+    # On which cluster it was fitted is not part of the model.
+    estimator.set_params(progress=False, ray=None).save(out)
     if folder is not None and checkpoints is None:
         remove_fits(folder)  # also those of other options, which were given up
 

@@ -77,6 +77,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         precision: str = DEFAULTS.precision,
         warm_start: bool = DEFAULTS.warm_start,
         workers: int = DEFAULTS.workers,
+        ray: str | None = DEFAULTS.ray,
         progress: bool = DEFAULTS.progress,
     ) -> None:
         self._store(locals())
@@ -101,8 +102,9 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             y: One target per graph; by default those that the graphs carry.
             held_out: Rows of the graphs to validate on, instead of a random ``validation`` of them;
                 without it, graphs of a group (``GraphSet.groups``) are held out together.
-            checkpoints: Folder for checkpoints; the same fit goes on from there if it was
-                interrupted. By default a temporary folder if there are several workers.
+            checkpoints: Folder for checkpoints, which all nodes of a cluster share; the same fit
+                goes on from there if it was interrupted. By default a temporary folder if there are
+                several workers.
         """
         start = self._warm_start() if self.warm_start and hasattr(self, "network_") else None
         data = self._read(graphs, targets=y is None, anew=start is None)
@@ -213,7 +215,9 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
     def check_options(self) -> None:
         """Raise if an option is invalid, or the network would need too much memory."""
         check_memory(self._network())
-        resolve_device(self._options().device)
+        options = self._options()
+        if options.ray is None:  # the nodes of a cluster have devices of their own
+            resolve_device(options.device)
 
     def _options(self) -> Options:
         """Validate the arguments of the constructor."""

@@ -86,6 +86,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
         precision: str = DEFAULTS.precision,
         warm_start: bool = DEFAULTS.warm_start,
         workers: int = DEFAULTS.workers,
+        ray: str | None = DEFAULTS.ray,
         progress: bool = DEFAULTS.progress,
     ) -> None:
         self._store(locals())

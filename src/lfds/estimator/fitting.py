@@ -122,7 +122,8 @@ def fit_network(
     part = encoded[validation] if len(validation) else None
     best, history = _train(network, encoded[train], part, plan, scope, checkpoints)
     network.load_state_dict(best)
-    device = resolve_device(options.device)
+    # The nodes of a cluster may have accelerators that this machine has not.
+    device = resolve_device(options.device) if options.ray is None else CPU
     network.to(device)
     validated = run(network.eval(), encoded[validation], device, plan.training.precision)
     return FitResult(network.to(CPU), encoder, history, validation, validated)
@@ -140,7 +141,7 @@ def _train(
     options, epochs = plan.options, plan.training.epochs
     how: dict[str, Any] = {"objective": plan.objective, "patience": options.patience}
     with progress_bar(epochs, shown=options.progress) as after_epoch:
-        if options.workers == 1 and checkpoints is None:
+        if options.workers == 1 and options.ray is None and checkpoints is None:
             training = Training(
                 network, train, validation, plan.training, options.seed, scope, **how
             )
@@ -158,7 +159,7 @@ def _train(
                 ranks=options.workers,
                 **how,
             )
-            return train_together(fit, after_epoch)
+            return train_together(fit, after_epoch, options.ray)
 
 
 def partial_fit_network(

@@ -115,6 +115,11 @@ class Options(BaseModel):
     workers: _Count = 1
     """Number of processes that train the network together, each on its part of every batch, and
     that compute structural encodings."""
+    ray: Annotated[StrictStr | None, _needs("None or the address of a cluster, as 'host:6379'")] = (
+        None
+    )
+    """Address of a Ray cluster, as ``host:port`` or ``auto``, whose nodes train the network instead
+    of this machine."""
     progress: _Switch = False
     """Whether to show a progress bar on standard error."""
     class_weight: Annotated[

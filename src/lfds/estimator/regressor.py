@@ -64,6 +64,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         precision: str = DEFAULTS.precision,
         warm_start: bool = DEFAULTS.warm_start,
         workers: int = DEFAULTS.workers,
+        ray: str | None = DEFAULTS.ray,
         progress: bool = DEFAULTS.progress,
     ) -> None:
         self._store(locals())

@@ -355,16 +355,23 @@ def _after_epoch(fit: SharedFit, on_epoch: OnEpoch) -> Callable[[Training], None
     return after_epoch
 
 
-def train_together(fit: SharedFit, on_epoch: OnEpoch) -> tuple[Weights, Progress]:
+def train_together(
+    fit: SharedFit, on_epoch: OnEpoch, ray: str | None = None
+) -> tuple[Weights, Progress]:
     """Train, or go on; return the weights of the best epoch and the history.
 
     Args:
         fit: The training.
         on_epoch: Called in this process after every epoch.
+        ray: Address of a Ray cluster to train on; this machine by default.
     """
     with locked(fit):
         if fit.result() is None:
-            if fit.ranks == 1:
+            if ray is not None:
+                from lfds.train.ray_train import train_on_ray
+
+                train_on_ray(fit, ray, on_epoch)
+            elif fit.ranks == 1:
                 run_rank(fit, lambda _: OneRank(), on_epoch)
             else:
                 train_in_processes(fit, on_epoch)

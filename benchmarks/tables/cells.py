@@ -22,6 +22,7 @@ from lfds.config.encoding import EncodingSettings
 from lfds.config.migrations import fill_legacy_defaults
 from lfds.config.network import recorded_network
 from lfds.config.training import TrainingSettings
+from lfds.data.datasets.catalog import TU_DATASETS
 from lfds.results.record import Record, ResultsError, Rule
 from lfds.results.rules import Scores, scores_by
 from lfds.results.statistics import Comparison, compare, holm
@@ -114,7 +115,9 @@ def belongs(record: Record, spec: CompareSpec) -> bool:
         return False
     (candidate,) = found["candidates"]
     trained = fill_legacy_defaults(TrainingSettings, candidate["training"])
-    network = spec.network_for(fold.pool).as_recorded()
+    published = TU_DATASETS.get(fold.dataset)
+    edge_data = published is not None and published.edge_labels
+    network = spec.network_for(fold.pool).for_data(edge_data=edge_data).as_recorded()
     same_network = recorded_network(candidate["network"]) == recorded_network(network)
     return same_network and trained == spec.training.model_dump(mode="json")
 

@@ -75,7 +75,12 @@ def one(table, name, dataset, fold=0, accuracy=0.5, *, seed=0, by=0.0, content="
     settings = {
         "content": content or dataset,
         "encoding": EncodingSettings().model_dump(mode="json"),
-        "candidates": [{"training": training, "network": spec.network_for(row.pool).as_recorded()}],
+        "candidates": [
+            {
+                "training": training,
+                "network": spec.network_for(row.pool).for_data(edge_data=False).as_recorded(),
+            }
+        ],
     } | ({"splits": "b"} if spec.splits else {"validation": 0.1})
     which = Fold(
         dataset=dataset, pool=row.pool, protocol=spec.protocol, folds=FOLDS, fold=fold, seed=seed

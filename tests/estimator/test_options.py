@@ -70,7 +70,8 @@ def test_json_round_trip(given):
     made = lfds.LFDSClassifier(**given)
     stored = Options.model_validate_json(options(**given).model_dump_json())
     again = lfds.LFDSClassifier(**stored.for_estimator(lfds.LFDSClassifier)).get_params()
-    assert again == made.get_params() | {"node_attributes": list(made.node_attributes)}
+    lists = {name: list(getattr(made, name)) for name in ("node_attributes", "edge_attributes")}
+    assert again == made.get_params() | lists
 
 
 @pytest.mark.parametrize(

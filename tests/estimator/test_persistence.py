@@ -85,7 +85,10 @@ def test_a_loaded_classifier_is_the_same(folder):
     assert again.classes_.tolist() == classifier().classes_.tolist()
     assert again.history_ == classifier().history_
     assert again.training_data_ == classifier().training_data_
-    assert again.get_params() == classifier().get_params() | {"node_attributes": []}
+    assert again.get_params() == classifier().get_params() | {
+        "node_attributes": [],
+        "edge_attributes": [],
+    }
 
 
 def test_another_process_predicts_the_same_bits(folder, tmp_path):
@@ -168,8 +171,8 @@ def test_the_keys_of_a_stored_model_do_not_change(folder):
     """Other versions read them."""
     model = json.loads((folder / CARD).read_text())["model"]
     assert list(model) == [
-        "parameters", "network", "features", "meaning", "training_data", "history", "fits",
-        "versions", "files",
+        "parameters", "network", "features", "edge_features", "meaning", "training_data", "history",
+        "fits", "versions", "files",
     ]  # fmt: skip
     assert list(model["meaning"]) == ["kind", "names", "temperature"]
     assert list(model["training_data"]) == ["name", "graphs", "fingerprint", "molecules"]
@@ -430,9 +433,9 @@ def test_more_slots_than_channels_are_accepted(structure, anchors, card):
 def test_sizes_are_compared_before_memory_is_allocated(settings, message, card, monkeypatch):
     devices = []
 
-    def recorded(features, classes, settings):
+    def recorded(features, classes, settings, edge_channels):
         devices.append(torch.empty(0).device.type)
-        return GraphNetwork(features, classes, settings)
+        return GraphNetwork(features, classes, settings, edge_channels=edge_channels)
 
     monkeypatch.setattr("lfds.estimator.persistence.GraphNetwork", recorded)
     with pytest.raises(DataError, match=message) as caught:

@@ -181,3 +181,95 @@ def test_activation_normalizes_a_single_row_by_running_statistics():
     assert_close(activation.norm.running_mean, before)
     assert_close(activation.eval()(row), in_training)
     assert activation(torch.zeros(0, 3)).shape == (0, 3)
+
+
+# Edges with features.
+
+
+def featured_case():
+    """Directed, weighted edges with three features each, and these as a matrix of rows."""
+    x, edges, matrix = edges_case()
+    features = torch.randn(len(edges.rows.column), 3, dtype=torch.float64)
+    rows = torch.zeros(9, 9, 3, dtype=torch.float64)
+    rows[edges.target, edges.rows.column.long()] = features
+    edges = edges.from_rows(edges.rows.ptr, edges.rows.column, edges.rows.weight, features)
+    return x, edges, matrix, rows
+
+
+def featured_layer(x, edges):
+    layer = SpatialLayer(5, 4, edge_channels=3).double()
+    torch.nn.init.normal_(layer.activation.norm.weight)
+    torch.nn.init.normal_(layer.activation.norm.bias)
+    layer(x, edges)
+    return layer.eval()
+
+
+def test_features_of_edges_match_the_slow_reference_and_its_gradients():
+    x, edges, matrix, rows = featured_case()
+    layer = featured_layer(x, edges)
+    x.requires_grad_()
+    found, expected = layer(x, edges), reference_spatial_layer(layer, x, matrix, rows)
+    assert_close(found, expected)
+    upstream, wanted = torch.randn_like(found), [x, *layer.parameters()]
+    gradients = (torch.autograd.grad(one, wanted, upstream) for one in (found, expected))
+    for mine, slow in zip(*gradients, strict=True):
+        assert_close(mine, slow)
+
+
+def test_features_of_the_opposite_edges_are_noticed():
+    x, edges, matrix, rows = featured_case()
+    layer = featured_layer(x, edges)
+    wrong = reference_spatial_layer(layer, x, matrix, rows.transpose(0, 1))
+    assert not torch.allclose(layer(x, edges), wrong)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_features_of_edges_have_gradients_of_first_and_second_order(training):
+    x, edges, _, _ = featured_case()
+    layer = featured_layer(x, edges).train(training)
+    for parameter in layer.parameters():
+        parameter.requires_grad_(False)
+
+    def run(x, features):
+        return layer(x, edges._replace(features=features)).square()
+
+    inputs = (x.requires_grad_(), edges.features.requires_grad_())
+    assert gradcheck(run, inputs, fast_mode=True)
+    assert gradgradcheck(run, inputs, fast_mode=True)
+
+
+def test_edges_in_another_order_carry_their_features():
+    x, edges, _, _ = featured_case()
+    layer = featured_layer(x, edges)
+    order = torch.randperm(len(edges.target))
+    pairs = torch.stack([edges.rows.column.long(), edges.target])[:, order]
+    moved = edges.from_index(pairs, 9, edges.rows.weight[order], edges.features[order])
+    assert_close(layer(x, moved), layer(x, edges))
+    ones = edges._replace(rows=edges.rows._replace(weight=torch.ones_like(edges.rows.weight)))
+    plain = edges.from_rows(*ones.rows, edges.features)
+    only = edges.forward_only(edges.rows.ptr, edges.rows.column, edges.features)
+    assert_close(layer(x, only), layer(x, plain))
+    mask = torch.tensor([0, 1, 2, 3, 8])
+    kept = torch.zeros(9, dtype=torch.bool).index_fill(0, mask, True)
+    sub, matrix, rows = edges.subgraph(kept), dense_matrix(edges), torch.zeros(9, 9, 3).double()
+    rows[edges.target, edges.rows.column.long()] = edges.features
+    expected = reference_spatial_layer(layer, x[kept], matrix[kept][:, kept], rows[kept][:, kept])
+    assert_close(layer(x[kept], sub), expected)
+
+
+def test_forward_derivatives_of_torch_func_with_features_of_edges():
+    x, edges, matrix, rows = featured_case()
+    layer, along = featured_layer(x, edges), torch.randn(9, 5, dtype=torch.float64)
+    _, slope = torch.func.jvp(lambda x: layer(x, edges), (x,), (along,))
+    _, expected = torch.func.jvp(
+        lambda x: reference_spatial_layer(layer, x, matrix, rows), (x,), (along,)
+    )
+    assert_close(slope, expected)
+
+
+def test_resetting_draws_the_transform_of_edges_anew():
+    x, edges, _, _ = featured_case()
+    layer = featured_layer(x, edges)
+    before = layer.edge_transform.weight.detach().clone()
+    layer.reset_parameters()
+    assert not torch.allclose(layer.edge_transform.weight, before)

@@ -31,13 +31,19 @@ def graphs(sizes=(3, 1, 4, 2, 5)):
     return GraphSet.from_pyg(made)
 
 
+def featured():
+    """The same with features of edges."""
+    data = graphs()
+    return data.with_features(data.x, torch.arange(2.0 * data.num_edges).view(-1, 2))
+
+
 @settings(max_examples=15)
-@given(rows=st.lists(st.integers(0, 4), min_size=1, max_size=7))
-def test_a_batch_from_the_device_is_that_of_the_set(rows):
-    data, rows = graphs(), torch.tensor(rows)
+@given(rows=st.lists(st.integers(0, 4), min_size=1, max_size=7), of=st.sampled_from([0, 1]))
+def test_a_batch_from_the_device_is_that_of_the_set(rows, of):
+    data, rows = (graphs, featured)[of](), torch.tensor(rows)
     there, here = GraphsOnDevice(data, CPU).batch(rows), data.batch(rows)
     for entry in fields(Batch):
-        if not entry.name.startswith("edge_a") and not entry.name.startswith("edge_l"):
+        if entry.name not in ("edge_attributes", "edge_labels"):
             assert torch.equal(getattr(there, entry.name), getattr(here, entry.name)), entry.name
 
 

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from lfds.estimator.regressor import LFDSRegressor
 
 # Options that are not on the command line, or in another form.
-_LEAVE_OUT = ("node_attributes", "node_label", "warm_start", "progress")
+_LEAVE_OUT = (
+    "node_attributes", "node_label", "edge_attributes", "edge_label", "warm_start", "progress",
+)  # fmt: skip
 _OTHERS = ("structure", "encoding", "options", "class_weight")
 # Below this many graphs the values of one fit depend on its seed more than on its settings.
 _FEW_GRAPHS = 1000

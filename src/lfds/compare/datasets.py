@@ -38,6 +38,7 @@ class PreparedDataset:
         path: Where it is saved.
         content: The hash of its graphs.
         encoding: Which features its nodes get.
+        edge_data: Whether its edges have labels or attributes.
         splits: Where its given splits are saved; None where it is split into folds.
         splits_content: The hash of its given splits.
     """
@@ -46,6 +47,7 @@ class PreparedDataset:
     path: Path
     content: str
     encoding: EncodingSettings
+    edge_data: bool = False
     splits: Path | None = None
     splits_content: str | None = None
 
@@ -110,6 +112,7 @@ def prepare_datasets(
                 path,
                 content,
                 encoding,
+                edge_data=graphs.has_edge_data,
                 splits=None if splits is None else splits.save(folder / "splits"),
                 splits_content=None if splits is None else splits.content,
             )

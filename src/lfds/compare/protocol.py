@@ -6,7 +6,7 @@ graphs, together with weights that are final.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -75,17 +75,17 @@ def select(task: FoldTask, train: GraphSet, validation: GraphSet, context: FoldC
     The best has the highest accuracy, then the lowest loss, then it is the first. The same holds
     for the epochs of each candidate, unless the last one is to be kept.
     """
-    encoder = Encoder(task.encoding).fit(train)
-    best: Training | None = None
-    which, seconds = 0, 0.0
+    best: Selected | None = None
+    seconds = 0.0
     for number in range(len(task.candidates)):
+        encoder = _encoder(task, number, train)
         training = _train(task, number, encoder, train, validation, context)
         seconds += training.progress.seconds
-        if best is None or training.progress.best_score > best.progress.best_score:
-            best, which = training, number
+        if best is None or training.progress.best_score > best.training.progress.best_score:
+            best = Selected(training.model, encoder, training, number, seconds)
     assert best is not None
-    best.model.load_state_dict(best.best)
-    return Selected(best.model, encoder, best, which, seconds)
+    best.model.load_state_dict(best.training.best)
+    return replace(best, seconds=seconds)
 
 
 def assess(selected: Selected, test: GraphSet, context: FoldContext) -> Outcome:
@@ -118,7 +118,7 @@ def paper(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) 
     """Train on all graphs but the test part, and record the test accuracy after each epoch."""
     train = graphs[sorted(split.train + split.validation)]
     test = graphs[split.test]
-    encoder = Encoder(task.encoding).fit(train)
+    encoder = _encoder(task, 0, train)
     training = _train(task, 0, encoder, train, test, context)
     progress, settings = training.progress, training.settings
     encoded = on_device(encoder.transform(test, cache=context.encodings), training.device)
@@ -175,7 +175,9 @@ def _train(
     which, candidate = task.fold, task.candidates[number]
     scope = (which.dataset, which.pool, "folds", which.folds, "fold", which.fold)
     with initialize_from(seed_for(which.seed, *scope, "weights")):
-        model = build_network(encoder.width, train.num_classes, candidate.network)
+        model = build_network(
+            encoder.width, train.num_classes, candidate.network, edge_features=encoder.edge_width
+        )
     training = Training(
         model,
         encoder.transform(train, cache=context.encodings),
@@ -190,6 +192,12 @@ def _train(
     # Also after the last epoch: if the record is lost, no epoch is repeated.
     save_checkpoint(training, checkpoint, task.key)
     return training
+
+
+def _encoder(task: FoldTask, number: int, train: GraphSet) -> Encoder:
+    """Return the encoder of a candidate: not every network uses features of edges."""
+    network = task.candidates[number].network
+    return Encoder(task.encoding, edges=network.edge_features).fit(train)
 
 
 def _parameters(model: GraphNetwork) -> int:

@@ -188,7 +188,10 @@ def tasks_of(spec: CompareSpec, datasets: Sequence[PreparedDataset]) -> list[Fol
             validation=spec.validation,
             encoding=data.encoding,
             candidates=tuple(
-                Candidate(training=one.training, network=one.network_for(pool))
+                Candidate(
+                    training=one.training,
+                    network=one.network_for(pool).for_data(edge_data=data.edge_data),
+                )
                 for one in spec.candidates()
             ),
         )

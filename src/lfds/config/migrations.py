@@ -18,13 +18,14 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version of what is stored.
 
 1: everything before there was a number. 2: the linear map from all layers of the base to the slots
 belongs to :class:`lfds.LFDSPool` (``input_map``); before it belonged to the pooling around it.
 3: by default anchors are smooth, and the vector of every graph is normalized before the head.
 4: records hold confusion matrices, and which folds were the first of their process.
+5: by default networks use labels and attributes of edges.
 """
 
 VERSION_KEY = "schema_version"

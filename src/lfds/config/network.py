@@ -102,6 +102,7 @@ class NetworkSettings(LayerSettings):
         width: Width of the layers of the base.
         layers: Number of layers of the base.
         node_dropout: Probability that a node is dropped after a layer.
+        edge_features: Whether the base uses labels and attributes of edges, where there are any.
         head_width: Width of the two hidden layers of the head.
         head_dropout: Dropout in the head.
         head_norm: Whether the head has batch normalization.
@@ -130,6 +131,7 @@ class NetworkSettings(LayerSettings):
     width: Count = 64
     layers: Count = 3
     node_dropout: Probability = 0.2
+    edge_features: Annotated[bool, added(before=False, since=5)] = True
     head_width: Count = 64
     head_dropout: Probability = 0.5
     head_norm: bool = True
@@ -166,6 +168,7 @@ class NetworkSettings(LayerSettings):
             "pooled_layers": "last",
             "baseline_layers": "last",
             "normalized_adjacency": False,
+            "edge_features": False,
         }
         return cls.model_validate(options)
 
@@ -177,6 +180,15 @@ class NetworkSettings(LayerSettings):
         named = self.model_dump(mode="json")
         named.update((name, before) for name, before in idle_settings(self.pool).items())
         return without_legacy_defaults(NetworkSettings, named)
+
+    def for_data(self, *, edge_data: bool) -> "NetworkSettings":
+        """The settings as they are for data whose edges have labels or attributes, or neither.
+
+        Without edge data nothing can use them: the same network has the same name in records.
+        """
+        if edge_data or not self.edge_features:
+            return self
+        return self.model_copy(update={"edge_features": False})
 
     @property
     def structures(self) -> tuple[str, ...]:

@@ -139,6 +139,7 @@ class Batch:
         y: Targets, one row per graph.
         edge_attributes: One row per edge, in the order of ``edge_dst``; width 0 where none.
         edge_labels: Likewise, for labels.
+        edge_x: Likewise, for the features that networks use.
     """
 
     x: Tensor
@@ -148,6 +149,7 @@ class Batch:
     y: Tensor
     edge_attributes: Tensor
     edge_labels: Tensor
+    edge_x: Tensor
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
@@ -176,6 +178,7 @@ def assemble(
     y: Tensor,
     edge_attributes: Tensor,
     edge_labels: Tensor,
+    edge_x: Tensor,
 ) -> Batch:
     """Return a batch of selected rows of the tensors of a set; edges are renumbered."""
     edges = rows.ptr[:-1].repeat(rows.edge_counts)
@@ -188,6 +191,7 @@ def assemble(
         y=take(y, rows.graphs),
         edge_attributes=_edge_rows(edge_attributes, rows, len(edges)),
         edge_labels=_edge_rows(edge_labels, rows, len(edges)),
+        edge_x=_edge_rows(edge_x, rows, len(edges)),
     )
 
 

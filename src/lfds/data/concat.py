@@ -10,7 +10,7 @@ from torch import Tensor
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 
-_TABLES = ("x", "attributes", "labels", "edge_attributes", "edge_labels")
+_TABLES = ("x", "attributes", "labels", "edge_attributes", "edge_labels", "edge_x")
 
 
 def concat(sets: Sequence[GraphSet]) -> GraphSet:
@@ -41,6 +41,7 @@ def concat(sets: Sequence[GraphSet]) -> GraphSet:
         y=torch.cat([graphs.y for graphs in sets]),
         coordinates=_coordinates(sets),
         groups=_groups(sets),
+        edge_x=torch.cat([graphs.edge_x for graphs in sets]),
     )
 
 

@@ -56,6 +56,8 @@ class GraphSet:
         target_names: The name of each target; empty if they have none.
         groups: int64 ``[graphs, 1]``; graphs of one group, such as a scaffold, stay together in
             splits. Width 0 by default: every graph is a group of its own.
+        edge_x: float32 ``[edges, edge_features]``, the features of edges that a network uses; width
+            0 until encoded, or where edges have neither labels nor attributes.
         provenance: Where the set came from and how it was changed.
     """
 
@@ -74,6 +76,7 @@ class GraphSet:
     coordinates: Tensor = field(default_factory=lambda: torch.empty(0, 0))
     target_names: tuple[str, ...] = ()
     groups: Tensor = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.int64))
+    edge_x: Tensor = field(default_factory=lambda: torch.empty(0, 0))
     provenance: Mapping[str, str | int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,6 +87,8 @@ class GraphSet:
             object.__setattr__(self, "groups", self.groups.new_empty(max(len(self.ptr) - 1, 0), 0))
         if self.coordinates.shape == (0, 0):  # the default: a row for every node
             object.__setattr__(self, "coordinates", torch.empty(self.num_nodes, 0))
+        if self.edge_x.shape == (0, 0):
+            object.__setattr__(self, "edge_x", torch.empty(self.num_edges, 0))
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
@@ -104,6 +109,7 @@ class GraphSet:
             y=take(self.y, rows.graphs),
             coordinates=take(self.coordinates, rows.nodes),
             groups=take(self.groups, rows.graphs),
+            edge_x=take(self.edge_x, rows.edges),
         )
 
     def __repr__(self) -> str:
@@ -128,6 +134,11 @@ class GraphSet:
     def num_classes(self) -> int:
         """Number of classes of the full set; 0 for regression and without targets."""
         return len(self.classes)
+
+    @property
+    def has_edge_data(self) -> bool:
+        """Whether edges have labels or attributes."""
+        return self.width("edge_labels") + self.width("edge_attributes") > 0
 
     @property
     def has_targets(self) -> bool:
@@ -159,7 +170,8 @@ class GraphSet:
     def batch(self, graphs: Indices) -> Batch:
         """Return a ragged batch of these graphs, assembled without a loop over graphs."""
         rows = select(self.ptr, self.edge_ptr, as_rows(graphs, len(self)))
-        return assemble(rows, self.x, self.edge_dst, self.y, self.edge_attributes, self.edge_labels)
+        edges = (self.edge_attributes, self.edge_labels, self.edge_x)
+        return assemble(rows, self.x, self.edge_dst, self.y, *edges)
 
     def width(self, table: str) -> int:
         """Return the number of columns of a table, such as ``"labels"``."""
@@ -192,22 +204,12 @@ class GraphSet:
             return self
         return replace(self, attributes=self.x, labels=self.labels[:, :0], label_values=())
 
-    def with_features(self, x: Tensor) -> "GraphSet":
-        """Return the same graphs with ``x`` as node features."""
-        if x.ndim != 2 or len(x) != self.num_nodes:
-            raise DataError(
-                f"needs one row for each of {self.num_nodes} nodes, not shape {tuple(x.shape)}",
-                source="x",
-            )
-        single = x.to(torch.float32)
-        if not single.isfinite().all():
-            node, column = (~single.isfinite()).nonzero()[0].tolist()
-            raise DataError(
-                f"column {column} of node {node} is not finite in single precision; "
-                f"impute, scale or drop that column",
-                source="x",
-            )
-        return replace(self, x=single)
+    def with_features(self, x: Tensor, edge_x: Tensor | None = None) -> "GraphSet":
+        """Return the same graphs with ``x`` as features of nodes, and ``edge_x`` of edges."""
+        features = _checked(x, self.num_nodes, "x", "node")
+        if edge_x is None:
+            return replace(self, x=features)
+        return replace(self, x=features, edge_x=_checked(edge_x, self.num_edges, "edge_x", "edge"))
 
     def equals(self, other: "GraphSet") -> bool:
         """Whether both have the same graphs in the same order; provenance is not compared."""
@@ -274,6 +276,7 @@ class GraphSet:
         attributes: Sequence[str] = (),
         label: str | None = None,
         edge_attributes: Sequence[str] = (),
+        edge_label: str | None = None,
         name: str = "graphs",
     ) -> "GraphSet":
         """Return a set made from NetworkX graphs; see :mod:`lfds.data.readers.networkx`."""
@@ -285,6 +288,7 @@ class GraphSet:
             attributes=attributes,
             label=label,
             edge_attributes=edge_attributes,
+            edge_label=edge_label,
             name=name,
         )
 
@@ -309,3 +313,21 @@ class GraphSet:
         from lfds.data.readers.tu_files import write_tu
 
         write_tu(self, folder)
+
+
+def _checked(features: Tensor, count: int, name: str, owner: str) -> Tensor:
+    """Return features of nodes or edges in single precision, all of them finite."""
+    if features.ndim != 2 or len(features) != count:
+        raise DataError(
+            f"needs one row for each of {count} {owner}s, not shape {tuple(features.shape)}",
+            source=name,
+        )
+    single = features.to(torch.float32)
+    if not single.isfinite().all():
+        row, column = (~single.isfinite()).nonzero()[0].tolist()
+        raise DataError(
+            f"column {column} of {owner} {row} is not finite in single precision; "
+            f"impute, scale or drop that column",
+            source=name,
+        )
+    return single

@@ -62,6 +62,7 @@ class NodeOrder:
             edge_dst=torch.from_numpy(rows.senders),
             edge_attributes=torch.from_numpy(rows.take(graphs.edge_attributes.numpy())),
             edge_labels=torch.from_numpy(rows.take(graphs.edge_labels.numpy())),
+            edge_x=torch.from_numpy(rows.take(graphs.edge_x.numpy())),
             provenance={**graphs.provenance, "node_order_seed": self.seed},
         )
 

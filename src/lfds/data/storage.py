@@ -31,7 +31,7 @@ _NAMES = (
 )  # fmt: skip
 _REPLACEABLE = frozenset((TENSORS, _SETTINGS)).__contains__
 # Stored only if there are any; older sets have none.
-_COORDINATES, _GROUPS, _TARGETS = "coordinates", "groups", "target_names"
+_OPTIONAL, _TARGETS = ("coordinates", "groups", "edge_x"), "target_names"
 
 
 def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
@@ -42,10 +42,8 @@ def save(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     shared = graphs.x is graphs.attributes
     if shared:
         del tensors["x"]
-    if graphs.coordinates.shape[1]:
-        tensors[_COORDINATES] = graphs.coordinates.contiguous()
-    if graphs.groups.shape[1]:
-        tensors[_GROUPS] = graphs.groups.contiguous()
+    optional = {name: getattr(graphs, name) for name in _OPTIONAL}
+    tensors |= {name: table.contiguous() for name, table in optional.items() if table.shape[1]}
     settings = {
         "format": _FORMAT,
         VERSION_KEY: SCHEMA_VERSION,
@@ -173,7 +171,7 @@ def _assemble(
     targets = settings.get(_TARGETS, [])
     if not isinstance(targets, list) or not all(isinstance(one, str) for one in targets):
         raise DataError(f'"{_TARGETS}" needs a list of names', source=source)
-    names = (*_NAMES, *(name for name in (_COORDINATES, _GROUPS) if name in tensors))
+    names = (*_NAMES, *(name for name in _OPTIONAL if name in tensors))
     return GraphSet(
         name=name,
         classes=tuple(classes),
@@ -189,11 +187,16 @@ def content_of(graphs: GraphSet) -> str:
     digest = hashlib.sha256(repr((graphs.name, graphs.classes, graphs.label_values)).encode())
     none = graphs[0:0].in_memory()
     for entry in fields(graphs):
-        # Coordinates are for drawing only and groups for splits: no network sees them.
         value = getattr(none, entry.name)
-        if isinstance(value, Tensor) and entry.name not in (_COORDINATES, _GROUPS):
+        if isinstance(value, Tensor) and _is_learned_from(entry.name, graphs):
             shape = graphs.shape_of(entry.name)
             digest.update(f"{entry.name} {value.dtype} {shape}".encode())
             for block in graphs.blocks(entry.name):
                 digest.update(np.ascontiguousarray(block).data)
     return digest.hexdigest()[:24]
+
+
+def _is_learned_from(name: str, graphs: GraphSet) -> bool:
+    # Coordinates are for drawing only and groups for splits: no network sees them. Features of
+    # edges were added later: a set without any keeps its hash.
+    return name not in ("coordinates", "groups") and (name != "edge_x" or graphs.width(name) > 0)

@@ -32,7 +32,7 @@ def check_valid(graphs: GraphSet, *, source: _Source, chunk_size: int = 1 << 22)
 
 def check_finite(graphs: GraphSet, *, source: _Source) -> None:
     """Raise a DataError if a number is not finite; this reads all of a mapped set."""
-    for name in ("x", "attributes", "edge_attributes", "coordinates"):
+    for name in ("x", "attributes", "edge_attributes", "edge_x", "coordinates"):
         finite = getattr(graphs, name).isfinite().all(dim=1)
         if not bool(finite.all()):
             row = int((~finite).nonzero()[0])
@@ -60,6 +60,7 @@ def _check_dtypes(graphs: GraphSet, source: _Source) -> None:
         "edge_dst": (torch.int32, 1),
         "edge_attributes": (torch.float32, 2),
         "edge_labels": (torch.int64, 2),
+        "edge_x": (torch.float32, 2),
         "coordinates": (torch.float32, 2),
         "groups": (torch.int64, 2),
     }
@@ -87,6 +88,7 @@ def _check_lengths(graphs: GraphSet, source: _Source) -> None:
         "coordinates": graphs.num_nodes,
         "edge_attributes": graphs.num_edges,
         "edge_labels": graphs.num_edges,
+        "edge_x": graphs.num_edges,
         "y": len(graphs),
         "groups": len(graphs),
     }

@@ -24,6 +24,7 @@ from lfds.estimator.fitting import (
     FitResult,
     WarmStart,
     fit_network,
+    new_encoder,
     new_network,
     partial_fit_network,
 )
@@ -72,6 +73,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         options: Mapping[str, Any] | None = DEFAULTS.options,
         node_attributes: Sequence[str] = (),
         node_label: str | None = DEFAULTS.node_label,
+        edge_attributes: Sequence[str] = (),
+        edge_label: str | None = DEFAULTS.edge_label,
         seed: int = DEFAULTS.seed,
         device: str = DEFAULTS.device,
         precision: str = DEFAULTS.precision,
@@ -135,8 +138,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         targets, decoder, objective = self._prepare(data, y, self.decoder_ if started else decoder)
         plan = self._plan(data, objective)
         if not started:
-            encoder = Encoder(plan.encoding).fit(data)
-            self._set(new_network(encoder.width, decoder.outputs, plan), encoder, decoder)
+            encoder = new_encoder(data, plan)
+            self._set(new_network(encoder, decoder.outputs, plan), encoder, decoder)
             self.history_, self.training_data_, self._fits = Progress(), TrainingData.of(data), 0
         check_features(data, self.encoder_, stacklevel=3)
         if self._optimizer is None:
@@ -181,6 +184,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             parameters=self._options().model_copy(update={"device": DEFAULTS.device}),
             network=self.network_.settings,
             features=self.network_.in_channels,
+            edge_features=self.network_.edge_channels,
             meaning=self.decoder_,
             training_data=self.training_data_,
             history=self.history_,
@@ -249,6 +253,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             graphs,
             node_attributes=options.node_attributes,
             node_label=options.node_label,
+            edge_attributes=options.edge_attributes,
+            edge_label=options.edge_label,
             targets=targets,
             molecules=_MOLECULES if anew else self.molecules_,
         )

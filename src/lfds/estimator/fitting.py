@@ -112,13 +112,10 @@ def fit_network(
     """
     options = plan.options
     train, validation = _parts(graphs, strata, options, held_out)
-    encoder = Encoder(plan.encoding).fit(graphs[train]) if start is None else start.encoder
+    encoder = new_encoder(graphs[train], plan) if start is None else start.encoder
     encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
     scope = ("estimator", "fit", 0 if start is None else start.fits)
-    if start is None:
-        network = new_network(encoder.width, outputs, plan)
-    else:
-        network = deepcopy(start.network)
+    network = new_network(encoder, outputs, plan) if start is None else deepcopy(start.network)
     part = encoded[validation] if len(validation) else None
     best, history = _train(network, encoded[train], part, plan, scope, checkpoints)
     network.load_state_dict(best)
@@ -198,10 +195,15 @@ def partial_fit_network(
             ) from None
 
 
-def new_network(features: int, outputs: int, plan: FitPlan) -> GraphNetwork:
+def new_encoder(train: GraphSet, plan: FitPlan) -> Encoder:
+    """Return an encoder fitted on the training graphs."""
+    return Encoder(plan.encoding, edges=plan.network.edge_features).fit(train)
+
+
+def new_network(encoder: Encoder, outputs: int, plan: FitPlan) -> GraphNetwork:
     """Return a network with random weights that depend on the seed of the plan alone."""
     with initialize_from(seed_for(plan.options.seed, "estimator", "weights")):
-        return build_network(features, outputs, plan.network)
+        return build_network(encoder.width, outputs, plan.network, edge_features=encoder.edge_width)
 
 
 def _parts(

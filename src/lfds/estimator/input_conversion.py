@@ -12,7 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from lfds.data.concat import concat
-from lfds.data.encodings.encoder import Encoder
+from lfds.data.encodings.encoder import Encoder, LabelColumns
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import graphs_from_arrays
@@ -30,11 +30,23 @@ class UnseenLabelsWarning(UserWarning):
     """Some nodes have labels that no training graph had; their label columns are zero."""
 
 
+class UnseenEdgeLabelsWarning(UnseenLabelsWarning):
+    """The same of edges."""
+
+
+_LABELS_OF = {
+    "nodes": ("labels", UnseenLabelsWarning),
+    "edges": ("edge_labels", UnseenEdgeLabelsWarning),
+}
+
+
 def as_graphs(
     given: Graphs,
     *,
     node_attributes: Sequence[str] = (),
     node_label: str | None = None,
+    edge_attributes: Sequence[str] = (),
+    edge_label: str | None = None,
     targets: bool = True,
     molecules: MoleculeOptions = _DEFAULT_MOLECULES,
 ) -> GraphSet:
@@ -45,6 +57,8 @@ def as_graphs(
             of SMILES, or of arrays ``[n, d]``, which are sets of n points without edges.
         node_attributes: Names of numeric node data of NetworkX graphs.
         node_label: Name of categorical node data of NetworkX graphs.
+        edge_attributes: Names of numeric edge data of NetworkX graphs.
+        edge_label: Name of categorical edge data of NetworkX graphs.
         targets: Whether to read the targets that the graphs carry.
         molecules: How SMILES are read.
     """
@@ -62,12 +76,19 @@ def as_graphs(
     if _is_networkx(items[0]):
         # Given targets keep the reader from looking for any.
         y = None if targets else np.zeros(len(items), dtype=np.int64)
-        return graphs_from_networkx(items, y, attributes=list(node_attributes), label=node_label)
+        return graphs_from_networkx(
+            items,
+            y,
+            attributes=list(node_attributes),
+            label=node_label,
+            edge_attributes=list(edge_attributes),
+            edge_label=edge_label,
+        )
     return _from_points(items)
 
 
 def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> None:
-    """Raise unless nodes have the features that a model was fitted on; warn of unseen labels.
+    """Raise unless nodes and edges have what a model was fitted on; warn of unseen labels.
 
     Args:
         graphs: What the model is applied to.
@@ -80,33 +101,55 @@ def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> No
         ("attributes", len(means), graphs.width("attributes") * used.attributes),
         ("labels", len(encoder.label_values), graphs.width("labels") * used.labels),
     ):
-        if wanted != found:
-            raise DataError(
-                f"the model was fitted on {wanted} for each node, these graphs have {found}; "
-                "pass graphs with the same node data",
-                source=f"node {name}",
-            )
-    for column, seen in enumerate(encoder.label_values):
-        if column in encoder.hashed_labels:  # new values have a column, too
+        _check_columns("node", name, wanted, found)
+    labels = LabelColumns(values=encoder.label_values, hashed=encoder.hashed_labels)
+    _warn_of_unseen("nodes", graphs, labels, stacklevel + 1)
+    edges = encoder.edge_columns
+    if edges is None or graphs.num_edges == 0:
+        return
+    for name, wanted in (
+        ("attributes", len(edges.attributes.means)),
+        ("labels", len(edges.labels.values)),
+    ):
+        _check_columns("edge", name, wanted, graphs.width(f"edge_{name}"))
+    _warn_of_unseen("edges", graphs, edges.labels, stacklevel + 1)
+
+
+def _check_columns(owner: str, name: str, wanted: int, found: int) -> None:
+    if wanted != found:
+        raise DataError(
+            f"the model was fitted on {wanted} for each {owner}, these graphs have {found}; "
+            f"pass graphs with the same {owner} data",
+            source=f"{owner} {name}",
+        )
+
+
+def _warn_of_unseen(owners: str, graphs: GraphSet, columns: LabelColumns, stacklevel: int) -> None:
+    """Warn of the first column of labels of nodes or edges with values that training had not."""
+    table, category = _LABELS_OF[owners]
+    for column, seen in enumerate(columns.values):
+        if column in columns.hashed:  # new values have a column, too
             continue
-        count, values = _unseen(graphs, column, seen)
+        count, values = _unseen(graphs, table, column, seen)
         if count:
             more = ", ..." if len(values) > _LABELS_SHOWN else ""
             shown = ", ".join(map(str, values[:_LABELS_SHOWN])) + more
             warnings.warn(
-                f"{count} nodes have a label that was never seen in training "
-                f"(column {column}: {shown}); they are treated as nodes without a label",
-                UnseenLabelsWarning,
+                f"{count} {owners} have a label that was never seen in training "
+                f"(column {column}: {shown}); they are treated as {owners} without a label",
+                category,
                 stacklevel=stacklevel + 1,
             )
             return
 
 
-def _unseen(graphs: GraphSet, column: int, seen: Sequence[int]) -> tuple[int, list[int]]:
-    """Return how many nodes have a label that was not seen, and the sorted new values."""
+def _unseen(
+    graphs: GraphSet, table: str, column: int, seen: Sequence[int]
+) -> tuple[int, list[int]]:
+    """Return how many labels of a table were not seen, and the sorted new values."""
     count, values = 0, set[int]()
     for piece in graphs.pieces():
-        labels = piece.labels[:, column]
+        labels: Tensor = getattr(piece, table)[:, column]
         new = labels[~torch.isin(labels, torch.tensor(seen, dtype=labels.dtype))]
         count += len(new)
         values.update(new.unique().tolist())

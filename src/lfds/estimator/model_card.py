@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from lfds import __version__
 from lfds.config.migrations import (
@@ -75,6 +75,7 @@ class ModelCard(BaseModel):
         parameters: The options of the estimator.
         network: The settings of the network.
         features: Number of features of a node.
+        edge_features: Number of features of an edge; 0 before they were used.
         decoder: How outputs become classes or values; stored as ``meaning``.
         training_data: Which graphs it was fitted on.
         history: Losses and scores of every epoch.
@@ -87,6 +88,7 @@ class ModelCard(BaseModel):
     parameters: Options
     network: NetworkSettings
     features: PositiveInt
+    edge_features: NonNegativeInt = 0
     decoder: StoredDecoder = Field(alias="meaning")
     training_data: TrainingData
     history: Progress

@@ -1,9 +1,9 @@
 """Export of a whole model as an ONNX file, from node labels and attributes to probabilities.
 
 The inputs are ``labels`` and ``attributes`` of the nodes as a GraphSet has them, ``structure``
-(structural encodings, computed beforehand), each if the model uses it, then ``ptr`` and
-``edge_index``. The output is ``probabilities`` of classes, or of the second class of each of
-several targets, or ``values`` in double precision.
+(structural encodings, computed beforehand), ``edge_labels`` and ``edge_attributes``, each if the
+model uses it, then ``ptr`` and ``edge_index``. The output is ``probabilities`` of classes, or of
+the second class of each of several targets, or ``values`` in double precision.
 """
 
 import json
@@ -44,21 +44,17 @@ def export_onnx(estimator: GraphEstimator[Any], path: str | PathLike[str]) -> No
         import onnxscript  # noqa: F401  torch's exporter needs it
     except ImportError as error:
         raise DataError(_MISSING) from error
-    if estimator.encoder_.hashed_labels:
-        raise DataError(
-            "has node labels of so many values that they are hashed, which an ONNX file cannot "
-            "do; fit a model with attributes instead of these labels",
-            source="model",
-        )
+    _check_not_hashed(estimator.encoder_)
     model = OnnxModel(estimator.network_, estimator.encoder_, estimator.decoder_).eval()
-    tables = [torch.zeros(4, width, dtype=dtype) for _, width, dtype in model.inputs]
+    tables = [_example(table) for table in model.inputs]
     example = (tables, torch.tensor([0, 2, 4]), torch.tensor([[0, 1, 2], [1, 0, 3]]))
     nodes = torch.export.Dim("nodes", min=2, max=_LARGEST_SIZE)
+    edges = torch.export.Dim("edges", min=2, max=_LARGEST_SIZE)
     # torch specializes sizes of 0 and 1; the file itself takes a single graph as well.
     shapes = (
-        [{0: nodes} for _ in tables],
+        [{0: edges if _is_of_edges(name) else nodes} for name, _, _ in model.inputs],
         {0: torch.export.Dim("boundaries", min=3, max=_LARGEST_SIZE)},
-        {1: torch.export.Dim("edges", min=2, max=_LARGEST_SIZE)},
+        {1: edges},
     )
     with _quiet_exporter():
         program: Any = torch.onnx.export(
@@ -99,16 +95,42 @@ def onnx_inputs(estimator: GraphEstimator[Any], graphs: GraphSet) -> dict[str, A
         "attributes": graphs.attributes,
         "structure": structural_features(graphs, encoder.settings.structure),
         "ones": torch.ones(graphs.num_nodes, 1),
+        "edge_labels": graphs.edge_labels,
+        "edge_attributes": graphs.edge_attributes,
     }
-    if estimator.encoder_.hashed_labels:
-        raise DataError(
-            "has node labels of so many values that they are hashed, which an ONNX file cannot "
-            "do; fit a model with attributes instead of these labels",
-            source="model",
-        )
+    _check_not_hashed(encoder)
     model = OnnxModel(estimator.network_, encoder, estimator.decoder_)
-    given = {name: tables[name].numpy() for name, _, _ in model.inputs}
+    given = {name: _of_width(tables[name], width).numpy() for name, width, _ in model.inputs}
     return {**given, "ptr": batch.ptr.numpy(), "edge_index": batch.edge_index.numpy()}
+
+
+def _check_not_hashed(encoder: Encoder) -> None:
+    edges = encoder.edge_columns
+    for owner, hashed in (
+        ("node", encoder.hashed_labels),
+        ("edge", () if edges is None else edges.labels.hashed),
+    ):
+        if hashed:
+            raise DataError(
+                f"has {owner} labels of so many values that they are hashed, which an ONNX file "
+                "cannot do; fit a model with attributes instead of these labels",
+                source="model",
+            )
+
+
+def _is_of_edges(name: str) -> bool:
+    return name in ("edge_labels", "edge_attributes")
+
+
+def _example(table: "Table") -> Tensor:
+    """Return an input table of four nodes or three edges."""
+    name, width, dtype = table
+    return torch.zeros(3 if _is_of_edges(name) else 4, width, dtype=dtype)
+
+
+def _of_width(table: Tensor, width: int) -> Tensor:
+    """Return a table; graphs without edges may have any number of columns for them."""
+    return table if len(table) else table.new_empty(0, width)
 
 
 def check_onnx(
@@ -135,11 +157,22 @@ class EdgePairs(NamedTuple):
 
     source: Tensor
     target: Tensor
+    features: Tensor | None = None
 
     def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
         """Add to each node what its neighbours send."""
-        messages = sent[self.source]
+        return self.add_messages(own, self.take_sources(sent))
+
+    def take_sources(self, sent: Tensor) -> Tensor:
+        """Return for each edge the row of the node that it comes from."""
+        return sent[self.source]
+
+    def add_messages(self, own: Tensor, messages: Tensor) -> Tensor:
+        """Add to each node the messages of the edges that go to it."""
         return own.scatter_add(0, self.target[:, None].expand_as(messages), messages)
+
+
+Table = tuple[str, int, torch.dtype]
 
 
 @final
@@ -152,13 +185,15 @@ class OnnxModel(nn.Module):
         decoder: Turns its outputs into probabilities or values.
 
     Attributes:
-        inputs: Name, width and dtype of each input table of nodes.
+        inputs: Name, width and dtype of each input table of nodes or edges.
         classes: Names of the classes; empty for regression.
         targets: Names of several targets with two classes; empty for others.
     """
 
     shift: Tensor
     scale: Tensor
+    edge_shift: Tensor
+    edge_scale: Tensor
 
     def __init__(self, network: GraphNetwork, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
@@ -167,11 +202,20 @@ class OnnxModel(nn.Module):
         means, scales = encoder.attribute_scales
         self.shift = nn.Buffer(torch.tensor(means, dtype=torch.float64))
         self.scale = nn.Buffer(torch.tensor(scales, dtype=torch.float64))
+        edges = encoder.edge_columns
+        self.edge_label_values = () if edges is None else edges.labels.values
+        edge_means, edge_scales = (
+            ((), ()) if edges is None else (edges.attributes.means, edges.attributes.scales)
+        )
+        self.edge_shift = nn.Buffer(torch.tensor(edge_means, dtype=torch.float64))
+        self.edge_scale = nn.Buffer(torch.tensor(edge_scales, dtype=torch.float64))
         structure = network.in_channels - sum(map(len, self.label_values)) - len(means)
-        tables = (
+        tables: tuple[Table, ...] = (
             ("labels", len(self.label_values), torch.int64),
             ("attributes", len(means), torch.float32),
             ("ones" if encoder.names == ("one",) else "structure", structure, torch.float32),
+            ("edge_labels", len(self.edge_label_values), torch.int64),
+            ("edge_attributes", len(edge_means), torch.float32),
         )
         self.inputs = [table for table in tables if table[1]]
         self.classes = [] if isinstance(decoder, ValueDecoder) else list(decoder.names)
@@ -180,17 +224,23 @@ class OnnxModel(nn.Module):
 
     def forward(self, tables: list[Tensor], ptr: Tensor, edge_index: Tensor) -> Tensor:
         named = zip(self.inputs, tables, strict=True)
-        x = torch.cat([self._encode(name, table) for (name, _, _), table in named], dim=1)
-        everything, last = self.network.base(x, EdgePairs(edge_index[0], edge_index[1]))
+        encoded = {name: self._encode(name, table) for (name, _, _), table in named}
+        x = torch.cat([part for name, part in encoded.items() if not _is_of_edges(name)], dim=1)
+        along = [part for name, part in encoded.items() if _is_of_edges(name)]
+        features = torch.cat(along, dim=1) if along else None
+        edges = EdgePairs(edge_index[0], edge_index[1], features)
+        everything, last = self.network.base(x, edges)
         vectors = self.network.pooled(everything, last, ptr, None)  # a structure uses no edges
         return self._decode(self.network.head(vectors))
 
     def _encode(self, name: str, table: Tensor) -> Tensor:
         if name == "attributes":
             return ((table.double() - self.shift) / self.scale).float()
-        if name != "labels":
+        if name == "edge_attributes":
+            return ((table.double() - self.edge_shift) / self.edge_scale).float()
+        if not name.endswith("labels"):
             return table
-        values = enumerate(self.label_values)
+        values = enumerate(self.label_values if name == "labels" else self.edge_label_values)
         columns = [table[:, column, None] == torch.tensor(seen) for column, seen in values]
         return torch.cat(columns, dim=1).float()
 

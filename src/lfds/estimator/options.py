@@ -101,6 +101,10 @@ class Options(BaseModel):
     """Names of numeric node data of NetworkX graphs."""
     node_label: Annotated[StrictStr | None, _needs("None or one name")] = None
     """Name of categorical node data of NetworkX graphs, which are integers."""
+    edge_attributes: _Names = []
+    """Names of numeric edge data of NetworkX graphs."""
+    edge_label: Annotated[StrictStr | None, _needs("None or one name")] = None
+    """Name of categorical edge data of NetworkX graphs, which are integers."""
     seed: _Integer = 0
     """Random seed; the same seed, graphs and number of workers and threads give the same model."""
     device: Annotated[StrictStr, _needs("the name of a device, as 'cpu', 'cuda' or 'auto'")] = (

@@ -81,8 +81,12 @@ def load_model(path: str | PathLike[str]) -> SavedModel:
     card = read_card(folder / CARD)
     files = {name: _verified(folder / name, card.files.get(name)) for name in (WEIGHTS, ENCODER)}
     encoder = Encoder.from_json(files[ENCODER])
-    if encoder.width != card.features:
-        raise damaged(folder / ENCODER, f"has {encoder.width} features, not {card.features}")
+    for what, width, wanted in (
+        ("features", encoder.width, card.features),
+        ("edge features", encoder.edge_width, card.edge_features),
+    ):
+        if width != wanted:
+            raise damaged(folder / ENCODER, f"has {width} {what}, not {wanted}")
     network = network_from(files[WEIGHTS], card, folder / WEIGHTS)
     return SavedModel(card, network.eval(), encoder)
 
@@ -140,7 +144,7 @@ def network_from(content: bytes, card: ModelCard, source: Path) -> GraphNetwork:
         if not bool(value.isfinite().all()):
             raise damaged(source, f"{name} is not finite")
     try:
-        network = GraphNetwork(card.features, card.decoder.outputs, card.network)
+        network = _network(card)
         network.load_state_dict(weights)
     except (RuntimeError, TypeError, ValueError) as error:
         raise damaged(source, str(error)) from error
@@ -175,8 +179,13 @@ def _check_shapes(weights: dict[str, Tensor], card: ModelCard, source: Path) -> 
 
 def _sizes_of(card: ModelCard) -> dict[str, Size]:
     with torch.device("meta"):  # shapes without memory
-        network = GraphNetwork(card.features, card.decoder.outputs, card.network)
+        network = _network(card)
     return {name: value.shape for name, value in network.state_dict().items()}
+
+
+def _network(card: ModelCard) -> GraphNetwork:
+    outputs, edges = card.decoder.outputs, card.edge_features
+    return GraphNetwork(card.features, outputs, card.network, edge_channels=edges)
 
 
 def _shown(shape: Size | None) -> str:

@@ -73,7 +73,7 @@ def run(
     with torch.inference_mode(), autocast(device, precision):
         for rows in runs_of_nodes(encoded.ptr, size):
             batch = to_device(encoded.batch(rows), device)
-            edges = Edges.forward_only(batch.edge_ptr, batch.edge_dst)
+            edges = Edges.forward_only(batch.edge_ptr, batch.edge_dst, batch.edge_x)
             found.append(_finite(network, batch.x, batch.ptr, edges).float())
     # Copied outside of inference mode: a tensor like any other.
     return torch.cat([part.to(CPU) for part in found])

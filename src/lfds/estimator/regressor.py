@@ -59,6 +59,8 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         options: Mapping[str, Any] | None = DEFAULTS.options,
         node_attributes: Sequence[str] = (),
         node_label: str | None = DEFAULTS.node_label,
+        edge_attributes: Sequence[str] = (),
+        edge_label: str | None = DEFAULTS.edge_label,
         seed: int = DEFAULTS.seed,
         device: str = DEFAULTS.device,
         precision: str = DEFAULTS.precision,

@@ -108,6 +108,8 @@ def atlas(
         graphs,
         node_attributes=model.node_attributes,
         node_label=model.node_label,
+        edge_attributes=model.edge_attributes,
+        edge_label=model.edge_label,
         targets=y is None,
         molecules=model.molecules_,
     )

@@ -60,7 +60,7 @@ def trace_pools(
                 hook = pool.register_forward_pre_hook(record)
                 hooks.callback(hook.remove)
             batch = to_device(batch, next(network.parameters()).device)
-            edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
+            edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst, features=batch.edge_x)
             outputs: Tensor = network(batch.x, batch.ptr, edges)
         return outputs, [_trace(pool, *inputs[pool]) for pool in pools]
     finally:

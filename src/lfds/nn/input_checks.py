@@ -184,6 +184,21 @@ def check_precision(x: Tensor, weight: Any) -> None:
     )
 
 
+def check_edge_features(features: Tensor | None, channels: int, x: Tensor) -> None:
+    """``features`` has ``channels`` columns, and the dtype of the nodes ``x``."""
+    found = 0 if features is None else features.shape[1]
+    if found != channels:
+        raise ValueError(
+            f"edges must have {channels} features each, got {found}; build the network with "
+            f"edge_channels={found}, or Edges with features of {channels} columns"
+        )
+    if features is not None and features.dtype != x.dtype:
+        raise TypeError(
+            f"features of edges must be of the dtype of x, {x.dtype}, got {features.dtype}; "
+            f"convert: features.to({x.dtype})"
+        )
+
+
 def check_num_graphs(dim_size: Any) -> None:
     """``dim_size`` counts graphs, or is left out."""
     if dim_size is not None and not isinstance(dim_size, torch.SymInt):

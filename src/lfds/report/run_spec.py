@@ -24,6 +24,7 @@ from lfds.results.record import MAX_FOLDS, Record, ResultsError, first_problem
 from lfds.results.store import RECORDS, check_regular_file, one_per_fold, read_records
 
 SPEC = "spec.json"
+_EDGES = "edge_features"
 
 
 class RequestedRun(BaseModel):
@@ -79,6 +80,8 @@ class RequestedRun(BaseModel):
         options = dict(spec.get("options") or {})
         # Records do not name options without effect as the spec does.
         idle = idle_settings(record.fold.pool)
+        if options.get(_EDGES) is True:  # without effect on graphs without edge data
+            del options[_EDGES]
         for name in (*(spec.get("grid") or {}), *idle):
             training.pop(name, None)
             options.pop(name, None)
@@ -231,6 +234,11 @@ def reproduce(source: Source) -> Reproduction:
 def _spec_from(records: Sequence[Record]) -> dict[str, Any] | None:
     """Return the spec that all records agree with, if there is one."""
     specs = [_spec_of(record) for record in records]
+    # Graphs without edge data have the same records, whether edge data were to be used or not.
+    used = any(spec["options"].get(_EDGES) for spec in specs if spec is not None)
+    for spec in specs if used else ():
+        if spec is not None:
+            spec["options"][_EDGES] = True
     if not specs or any(spec is None or spec != specs[0] for spec in specs):
         return None
     seeds = sorted({record.fold.seed for record in records})

@@ -246,16 +246,30 @@ def _torus(structure: Torus, layer: ImageLayer, slots: Tensor) -> Tensor:
     return _activated(result.flatten(0, 1), layer.activation.norm)
 
 
-def reference_spatial_layer(layer: SpatialLayer, x: Tensor, adjacency: Tensor) -> Tensor:
-    """Return the rows after a spatial layer; ``adjacency[i, j]`` weighs what j sends to i."""
+def reference_spatial_layer(
+    layer: SpatialLayer, x: Tensor, adjacency: Tensor, features: Tensor | None = None
+) -> Tensor:
+    """Return the rows after a spatial layer.
+
+    Args:
+        layer: In evaluation mode.
+        x: The rows before it.
+        adjacency: ``adjacency[i, j]`` weighs what j sends to i; 0 where there is no edge.
+        features: ``features[i, j]`` are those of that edge; None without any.
+    """
     width = layer.transforms.weight.shape[0] // 2
     own, others = slice(0, width), slice(width, 2 * width)
     phi_1, phi_2 = layer.transforms.weight[own].T, layer.transforms.weight[others].T
-    sent = _activated(x @ phi_2, layer.activation.norm, others)
     result = _activated(x @ phi_1, layer.activation.norm, own)
     for row in range(len(x)):
         for neighbour in range(len(x)):
-            result[row] += adjacency[row, neighbour] * sent[neighbour]
+            if layer.edge_transform is None:
+                message = _activated(x[neighbour] @ phi_2, layer.activation.norm, others)
+            else:
+                assert features is not None
+                phi_3, norm = layer.edge_transform.weight.T, layer.message_activation.norm
+                message = _activated(x[neighbour] @ phi_2 + features[row, neighbour] @ phi_3, norm)
+            result[row] = result[row] + adjacency[row, neighbour] * message
     return result
 
 

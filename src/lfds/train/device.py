@@ -19,6 +19,9 @@ CPU = torch.device("cpu")
 # Of the free memory of a device, a set of graphs may take this part; the rest is for training.
 PART_FOR_GRAPHS = 0.25
 
+# What networks are trained on.
+_USED = ("x", "ptr", "edge_ptr", "edge_dst", "edge_x", "y")
+
 
 def resolve_device(name: str) -> torch.device:
     """Return a device by name; ``"auto"`` is the accelerator of this machine, or else the CPU.
@@ -102,9 +105,8 @@ class GraphsOnDevice:
 
     def __init__(self, graphs: GraphSet, device: torch.device) -> None:
         self._starts, self._edge_starts = graphs.ptr.numpy(), graphs.edge_ptr.numpy()
-        moved = (graphs.x, graphs.ptr, graphs.edge_ptr, graphs.edge_dst, graphs.y)
-        self._x, self._ptr, self._edge_ptr, self._edge_dst, self._y = (
-            tensor.to(device) for tensor in moved
+        self._x, self._ptr, self._edge_ptr, self._edge_dst, self._edge_x, self._y = (
+            getattr(graphs, name).to(device) for name in _USED
         )
         self._length, self.device = len(graphs), device
 
@@ -112,7 +114,10 @@ class GraphsOnDevice:
         return self._length
 
     def batch(self, graphs: Tensor) -> Batch:
-        """Return a batch of these graphs, without features of edges, which networks ignore."""
+        """Return a batch of these graphs, without labels and attributes of edges.
+
+        Networks see their features ``edge_x`` only, which are made of both.
+        """
         numbers = np.atleast_1d(np.asarray(as_rows(graphs, self._length)))
         first, last = self._starts.take(numbers), self._starts.take(numbers + 1)
         num_nodes = int((last - first).sum())
@@ -137,6 +142,7 @@ class GraphsOnDevice:
             y=self._y[rows],
             edge_attributes=nothing,
             edge_labels=nothing,
+            edge_x=self._edge_x[edges] if self._edge_x.shape[1] else nothing,
         )
 
 
@@ -179,7 +185,7 @@ def on_device(graphs: GraphSet, device: torch.device) -> Source:
 
 def _sizes(graphs: GraphSet) -> Iterator[int]:
     none = graphs[0:0].in_memory()  # a set in parts is not read to know its size
-    for name in ("x", "ptr", "edge_ptr", "edge_dst", "y"):
+    for name in _USED:
         tensor: Tensor = getattr(none, name)
         yield prod(graphs.shape_of(name)) * tensor.element_size()
 

@@ -34,6 +34,7 @@ from torch import Tensor
 from lfds.config.messages import SpecError
 from lfds.config.training import TrainingSettings
 from lfds.data.atomic_io import atomic_write
+from lfds.data.edges import Ints
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.shards.sharded_set import ShardedGraphSet
@@ -83,6 +84,7 @@ class SharedFit:
         patience: See :class:`lfds.train.loop.Training`.
         ranks: Number of processes.
         interval: Seconds between two checkpoints, at least.
+        edge_features: Number of features of an edge.
     """
 
     folder: Path
@@ -97,6 +99,7 @@ class SharedFit:
     patience: int | None
     ranks: int
     interval: float = 10.0
+    edge_features: int = 0
 
     def result(self) -> tuple[Weights, Progress] | None:
         """Return the weights of the best epoch and the history; None if there are none yet."""
@@ -170,6 +173,7 @@ def shared_fit(
         objective,
         patience,
         ranks,
+        edge_features=network.edge_channels,
     )
 
 
@@ -181,7 +185,9 @@ def _store(graphs: GraphSet, path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)  # parts that an interrupted fit wrote
     with ShardWriter(path) as writer:
         for piece in graphs.pieces():
-            writer.add(_needed(piece))
+            # Parts hold no features of edges, but attributes; see _graphs.
+            needed = replace(_needed(piece), edge_attributes=piece.edge_x)
+            writer.add(replace(needed, edge_x=piece.edge_x[:, :0]))
 
 
 def _needed(graphs: GraphSet) -> GraphSet:
@@ -315,11 +321,29 @@ def _graphs(fit: SharedFit, name: str) -> GraphSet:
             source=fit.folder.parent,
         )
     with safe_open(fit.folder / f"{name}{_TARGETS}", framework="pt") as file:
-        return GraphSet.load(fit.folder / name).with_targets(file.get_tensor("y"))
+        graphs = GraphSet.load(fit.folder / name).with_targets(file.get_tensor("y"))
+    if isinstance(graphs, ShardedGraphSet):
+        return graphs.with_node_features(_StoredFeatures(fit.features, fit.edge_features))
+    return graphs
+
+
+@dataclass(frozen=True)
+class _StoredFeatures:
+    """The features of a set in parts: those of nodes as they are, those of edges as attributes."""
+
+    width: int
+    edge_width: int
+
+    def __call__(self, graphs: GraphSet, numbers: Ints) -> Tensor:
+        return graphs.x
+
+    def edge_features(self, graphs: GraphSet) -> Tensor:
+        return graphs.edge_attributes
 
 
 def _network(fit: SharedFit) -> GraphNetwork:
-    network = GraphNetwork(fit.features, fit.outputs, fit.network)
+    edges = fit.edge_features
+    network = GraphNetwork(fit.features, fit.outputs, fit.network, edge_channels=edges)
     with safe_open(fit.folder / _START, framework="pt") as file:
         network.load_state_dict({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
     return network

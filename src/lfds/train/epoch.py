@@ -110,7 +110,7 @@ def split_rows(rows: Tensor, batch_size: int) -> Sequence[Tensor]:
 
 def outputs_of(model: GraphNetwork, batch: Batch, precision: Precision = "32") -> Tensor:
     """Return the outputs of a model for a batch, ``[graphs, out_channels]``, in float32."""
-    edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
+    edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst, features=batch.edge_x)
     try:
         with autocast(batch.x.device, precision):
             outputs: Any = model(batch.x, batch.ptr, edges)

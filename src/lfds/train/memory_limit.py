@@ -14,11 +14,13 @@ BYTES_PER_PARAMETER = 4 * 4
 _SIZES = ("width", "layers", "head_width", "slots", "depth", "clusters", "seeds", "sorted_nodes")
 
 
-def build_network(features: int, outputs: int, settings: NetworkSettings) -> GraphNetwork:
+def build_network(
+    features: int, outputs: int, settings: NetworkSettings, *, edge_features: int = 0
+) -> GraphNetwork:
     """Return a new network, or raise a SpecError if there is not enough memory for it."""
     check_memory(settings)
     with memory_errors_explained(settings):
-        return GraphNetwork(features, outputs, settings)
+        return GraphNetwork(features, outputs, settings, edge_channels=edge_features)
 
 
 def check_memory(settings: NetworkSettings, available: float | None = None) -> None:

@@ -47,6 +47,19 @@ def test_features_are_those_of_the_set_in_memory(graphs, sharded):
     assert sharded.width("x") == 3  # not changed itself
 
 
+def test_features_of_edges_are_those_of_the_set_in_memory(graphs, sharded):
+    encoder = Encoder().fit(graphs)
+    expected, found = encoder.transform(graphs), encoder.transform(sharded)
+    assert found.width("edge_x") == encoder.edge_width == 6
+    assert found.has_edge_data
+    rows = [29, 3, 3, 11]
+    assert found.batch(rows).edge_x.equal(expected.batch(rows).edge_x)
+    assert found[rows].in_memory().edge_x.equal(expected[rows].edge_x)
+    assert found.edge_x.equal(expected.edge_x)
+    assert sharded.edge_x.shape == (graphs.num_edges, 0)
+    assert sharded.batch(rows).edge_x.shape[1] == 0
+
+
 def test_a_fit_in_pieces_is_the_fit_on_the_whole(graphs, sharded, monkeypatch):
     monkeypatch.setattr("lfds.data.shards.sharded_set._NODES_OF_A_PIECE", 20)
     train = list(range(0, 30, 2))
@@ -55,6 +68,9 @@ def test_a_fit_in_pieces_is_the_fit_on_the_whole(graphs, sharded, monkeypatch):
     assert pieces["labels"] == whole["labels"]
     for name in ("means", "scales"):
         assert pieces["attributes"][name] == pytest.approx(whole["attributes"][name], rel=1e-12)
+        mine, theirs = (one["edges"]["attributes"][name] for one in (pieces, whole))
+        assert mine == pytest.approx(theirs, rel=1e-12)
+    assert pieces["edges"]["labels"] == whole["edges"]["labels"]
 
 
 def test_a_constant_column_has_no_deviation_in_any_number_of_pieces(tmp_path, monkeypatch):

@@ -27,6 +27,7 @@ class Published:
         mean_nodes: Mean number of nodes per graph, to two digits.
         mean_edges: Mean number of undirected edges per graph, to two digits.
         about: What the graphs are.
+        edge_labels: Whether edges have labels.
     """
 
     graphs: int
@@ -34,6 +35,7 @@ class Published:
     mean_nodes: float
     mean_edges: float
     about: str
+    edge_labels: bool = False
 
     @property
     def max_bytes(self) -> int:
@@ -42,7 +44,9 @@ class Published:
 
 
 TU_DATASETS: Mapping[str, Published] = {
-    "AIDS": Published(2000, 2, 15.69, 16.20, "molecules, active against HIV or not"),
+    "AIDS": Published(
+        2000, 2, 15.69, 16.20, "molecules, active against HIV or not", edge_labels=True
+    ),
     "BZR": Published(405, 2, 35.75, 38.36, "benzodiazepine receptor ligands"),
     "COLLAB": Published(5000, 3, 74.49, 2457.78, "collaborations of physicists, by field"),
     "COX2": Published(467, 2, 41.22, 43.45, "cyclooxygenase-2 inhibitors"),
@@ -52,13 +56,17 @@ TU_DATASETS: Mapping[str, Published] = {
     "FRANKENSTEIN": Published(4337, 2, 16.90, 17.88, "molecules, mutagenic or not, as images"),
     "IMDB-BINARY": Published(1000, 2, 19.77, 96.53, "actors who played together, by genre"),
     "IMDB-MULTI": Published(1500, 3, 13.00, 65.94, "actors who played together, by genre"),
-    "MUTAG": Published(188, 2, 17.93, 19.79, "molecules, mutagenic or not"),
-    "Mutagenicity": Published(4337, 2, 30.32, 30.77, "molecules, mutagenic or not"),
+    "MUTAG": Published(188, 2, 17.93, 19.79, "molecules, mutagenic or not", edge_labels=True),
+    "Mutagenicity": Published(
+        4337, 2, 30.32, 30.77, "molecules, mutagenic or not", edge_labels=True
+    ),
     "NCI1": Published(4110, 2, 29.87, 32.30, "molecules, against lung cancer cells or not"),
     "NCI109": Published(4127, 2, 29.68, 32.13, "molecules, against ovarian cancer cells or not"),
     "PROTEINS": Published(1113, 2, 39.06, 72.82, "proteins, enzymes or not"),
     "PROTEINS_full": Published(1113, 2, 39.06, 72.82, "PROTEINS with all 29 attributes"),
-    "PTC_MR": Published(344, 2, 14.29, 14.69, "molecules, carcinogenic for male rats or not"),
+    "PTC_MR": Published(
+        344, 2, 14.29, 14.69, "molecules, carcinogenic for male rats or not", edge_labels=True
+    ),
     "REDDIT-BINARY": Published(2000, 2, 429.63, 497.75, "threads, discussion or question"),
     "REDDIT-MULTI-5K": Published(4999, 5, 508.52, 594.87, "threads, by community"),
     "SYNTHETIC": Published(300, 2, 100.00, 196.00, "one graph, node values differ by class"),

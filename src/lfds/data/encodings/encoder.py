@@ -1,4 +1,4 @@
-"""Node features made of labels, attributes and structure, fitted on the training part only."""
+"""Features of nodes and edges from labels, attributes and structure, fitted on training graphs."""
 
 import os
 import warnings
@@ -40,6 +40,8 @@ MAX_VALUES, BUCKETS = 1024, 256
 # Features as they are computed, and all of them side by side.
 _BYTES_PER_FEATURE = 2 * 4
 
+_EDGE_LABELS, _EDGE_ATTRIBUTES = "edge labels", "edge attributes"
+
 
 def automatic_encoding(graphs: GraphSet) -> EncodingSettings:
     """Return the default encoding: labels and attributes, or ``rwse`` if there are neither."""
@@ -76,12 +78,12 @@ class LabelColumns(BaseModel):
         return cls.of_values([column.unique() for column in labels.T])
 
     @classmethod
-    def of_values(cls, seen: Sequence[Tensor]) -> Self:
+    def of_values(cls, seen: Sequence[Tensor], name: str = "labels") -> Self:
         """Return the encoding of labels with the sorted values ``seen`` in each column."""
         hashed = tuple(k for k, values in enumerate(seen) if len(values) > MAX_VALUES)
         for column in hashed:
             warnings.warn(
-                f"labels: column {column} has {len(seen[column]):,} values, more than the "
+                f"{name}: column {column} has {len(seen[column]):,} values, more than the "
                 f"{MAX_VALUES:,} that get a feature each; they are hashed to {BUCKETS} features",
                 UserWarning,
                 stacklevel=2,
@@ -107,9 +109,9 @@ class LabelColumns(BaseModel):
             )
         )
 
-    def __call__(self, labels: Tensor) -> Tensor:
+    def __call__(self, labels: Tensor, name: str = "labels") -> Tensor:
         """Return ``[nodes, columns]``, one 1 for each label; all zeros for an unknown value."""
-        _check_columns(labels, len(self.values), "labels")
+        _check_columns(labels, len(self.values), name)
         columns = [
             _bucket(column)[:, None] == torch.arange(BUCKETS)
             if k in self.hashed
@@ -121,7 +123,7 @@ class LabelColumns(BaseModel):
 
 @final
 class AttributeColumns(BaseModel):
-    """Attributes standardized to mean 0 and standard deviation 1 over the training nodes.
+    """Attributes standardized to mean 0 and standard deviation 1 over the training graphs.
 
     Attributes:
         means: Mean of each column.
@@ -156,9 +158,9 @@ class AttributeColumns(BaseModel):
         """The name of each column."""
         return tuple(f"attribute{k}" for k in range(len(self.means)))
 
-    def __call__(self, attributes: Tensor) -> Tensor:
+    def __call__(self, attributes: Tensor, name: str = "attributes") -> Tensor:
         """Return ``[nodes, a]``, standardized."""
-        _check_columns(attributes, len(self.means), "attributes")
+        _check_columns(attributes, len(self.means), name)
         mean, scale = torch.tensor([self.means, self.scales], dtype=torch.float64)
         # In place: allocating memory costs more than the arithmetic.
         standard = attributes.to(torch.float64, copy=True).sub_(mean).div_(scale)
@@ -172,21 +174,24 @@ class _Statistics:
     ``m = m1 + d n2 / n`` and ``v = (n1 v1 + n2 v2) / n + d**2 n1 n2 / n**2`` with ``d = m2 - m1``
     and ``n = n1 + n2``.
 
+    Args:
+        owner: Whose they are, for messages: ``"edge "``, or nothing for nodes.
+
     Attributes:
         values: The sorted values of each column of labels.
         mean: Mean of each column of attributes.
         variance: Mean squared deviation from it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, owner: str = "") -> None:
         self.values: list[Tensor] = []
         self.mean = self.variance = torch.empty(0)
-        self._count = 0
+        self._owner, self._count = owner, 0
 
     def add(self, labels: Tensor, attributes: Tensor) -> None:
-        """Add the nodes of a piece, at least one."""
+        """Add the rows of a piece, at least one."""
         found = [column.unique() for column in labels.T]
-        mean, variance = _moments(attributes)
+        mean, variance = _moments(attributes, f"{self._owner}attributes")
         before, self._count = self._count, self._count + len(attributes)
         if not before:
             self.values, self.mean, self.variance = found, mean, variance
@@ -198,22 +203,81 @@ class _Statistics:
         variance = (1 - part) * self.variance + part * variance
         self.variance = variance + difference.square() * part * (before / self._count)
 
+    def columns(self) -> tuple[LabelColumns, AttributeColumns]:
+        """Return the encodings of all that was added."""
+        labels = LabelColumns.of_values(self.values, f"{self._owner}labels")
+        return labels, AttributeColumns.of_moments(self.mean, self.variance)
+
+
+@final
+class EdgeColumns(BaseModel):
+    """Features of edges: one-hot encoded labels, then standardized attributes.
+
+    Attributes:
+        labels: The encoding of edge labels.
+        attributes: The standardization of edge attributes.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    labels: LabelColumns
+    attributes: AttributeColumns
+
+    @classmethod
+    def fitted(cls, graphs: GraphSet) -> Self:
+        """Return the encoding of the edges of ``graphs``."""
+        found, any_edges = _Statistics("edge "), False
+        for piece in graphs.pieces():
+            if piece.num_edges:
+                found.add(piece.edge_labels, piece.edge_attributes)
+                any_edges = True
+        if any_edges:
+            labels, attributes = found.columns()
+            return cls(labels=labels, attributes=attributes)
+        width = graphs.width("edge_attributes")
+        return cls(
+            labels=LabelColumns(values=((),) * graphs.width("edge_labels")),
+            attributes=AttributeColumns(means=(0.0,) * width, scales=(1.0,) * width),
+        )
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.labels.width + len(self.attributes.means)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each column."""
+        return (*self.labels.names, *self.attributes.names)
+
+    def __call__(self, graphs: GraphSet) -> Tensor:
+        """Return ``[edges, columns]``."""
+        if graphs.num_edges == 0:  # whatever columns there would be
+            return torch.empty(0, self.width)
+        labels = self.labels(graphs.edge_labels, _EDGE_LABELS)
+        return torch.cat([labels, self.attributes(graphs.edge_attributes, _EDGE_ATTRIBUTES)], dim=1)
+
 
 class _Fitted(BaseModel):
-    """The content of a saved encoder."""
+    """The content of a saved encoder; what is None was written before edge data were used."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     settings: EncodingSettings
     labels: LabelColumns
     attributes: AttributeColumns
+    edges: EdgeColumns | None = None
 
 
 @final
 class Encoder:
-    """Computes node features from labels, attributes and structure.
+    """Computes features of nodes from labels, attributes and structure, and those of edges.
 
     Label values, means and standard deviations are fitted on the graphs given to :meth:`fit`.
-    Graphs without any of the chosen features get one column of ones.
+    Graphs without any of the chosen features get one column of ones. Edges get features from their
+    labels and attributes; none if they have neither.
+
+    Args:
+        settings: Which features the nodes get.
+        edges: Whether edges get features.
 
     >>> from lfds.data.datasets.pc_graphs.generate import PCGraphsSettings, pc_graphs
     >>> graphs = pc_graphs(PCGraphsSettings(graphs_per_class=1)).graphs
@@ -222,14 +286,14 @@ class Encoder:
     torch.Size([1200, 16])
     """
 
-    def __init__(self, settings: EncodingSettings | None = None) -> None:
+    def __init__(self, settings: EncodingSettings | None = None, *, edges: bool = True) -> None:
         if settings is not None and not isinstance(settings, EncodingSettings):
             raise DataError(
                 f"needs EncodingSettings, not {quoted(settings)}; for example "
                 f"EncodingSettings(structure='rwse')",
                 source="settings",
             )
-        self.settings = settings or EncodingSettings()
+        self.settings, self.edges = settings or EncodingSettings(), edges
         self._fitted: _Fitted | None = None
 
     def fit(self, graphs: GraphSet, train: Indices | None = None) -> Self:
@@ -241,10 +305,12 @@ class Encoder:
         for piece in part.pieces():  # one, unless the set is in parts
             if piece.num_nodes:
                 found.add(*self._columns(piece))
+        labels, attributes = found.columns()
         self._fitted = _Fitted(
             settings=self.settings,
-            labels=LabelColumns.of_values(found.values),
-            attributes=AttributeColumns.of_moments(found.mean, found.variance),
+            labels=labels,
+            attributes=attributes,
+            edges=EdgeColumns.fitted(part) if self.edges else None,
         )
         return self
 
@@ -256,7 +322,7 @@ class Encoder:
         cache: str | os.PathLike[str] | None = None,
         progress: bool = False,
     ) -> GraphSet:
-        """Return the same graphs with features ``x``.
+        """Return the same graphs with features ``x`` of nodes and ``edge_x`` of edges.
 
         Args:
             graphs: Graphs with the labels and attributes of those the encoder was fitted on. Of a
@@ -271,17 +337,12 @@ class Encoder:
             encodings = self.settings.structure
             store_encodings(graphs, encodings, where=Where(workers), progress=progress)
             return graphs.with_node_features(ShardFeatures(self, graphs.folder, encodings))
-        missing = over_budget(_BYTES_PER_FEATURE * self.width * graphs.num_nodes)
-        if missing is not None:
-            raise DataError(
-                f"{self.width:,} features of {graphs.num_nodes:,} nodes: encoding them {missing}; "
-                f"use fewer graphs or another encoding",
-                source=graphs.name,
-            )
+        self._check_memory(self.width, graphs.num_nodes, "nodes", graphs.name)
+        self._check_memory(self.edge_width, graphs.num_edges, "edges", graphs.name)
         structure = structural_features(
             graphs, self.settings.structure, workers=workers, cache=cache, progress=progress
         )
-        return graphs.with_features(self.features(graphs, structure))
+        return graphs.with_features(self.features(graphs, structure), self.edge_features(graphs))
 
     def features(self, graphs: GraphSet, structure: Tensor) -> Tensor:
         """Return the features ``[nodes, width]`` of graphs in memory.
@@ -294,6 +355,11 @@ class Encoder:
         labels, attributes = self._columns(graphs)
         x = torch.cat([fitted.labels(labels), fitted.attributes(attributes), structure], dim=1)
         return x if x.shape[1] else torch.ones(graphs.num_nodes, 1)
+
+    def edge_features(self, graphs: GraphSet) -> Tensor:
+        """Return the features ``[edges, edge_width]`` of the edges of graphs in memory."""
+        edges = self.edge_columns
+        return torch.empty(graphs.num_edges, 0) if edges is None else edges(graphs)
 
     @property
     def label_values(self) -> tuple[tuple[int, ...], ...]:
@@ -312,15 +378,32 @@ class Encoder:
         return columns.means, columns.scales
 
     @property
+    def edge_columns(self) -> EdgeColumns | None:
+        """How edges are encoded; None if they get no features."""
+        return self._require_fitted().edges
+
+    @property
+    def edge_names(self) -> tuple[str, ...]:
+        """The name of each column of the features of edges."""
+        edges = self.edge_columns
+        return () if edges is None else edges.names
+
+    @property
+    def edge_width(self) -> int:
+        """Number of columns of the features of edges."""
+        edges = self.edge_columns
+        return 0 if edges is None else edges.width
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """The name of each column of the features."""
+        """The name of each column of the features of nodes."""
         fitted = self._require_fitted()
         structure = [f"{e.kind}{k}" for e in self.settings.structure for k in range(e.width)]
         return (*fitted.labels.names, *fitted.attributes.names, *structure) or ("one",)
 
     @property
     def width(self) -> int:
-        """Number of columns of the features."""
+        """Number of columns of the features of nodes."""
         fitted = self._require_fitted()
         columns = fitted.labels.width + len(fitted.attributes.names)
         # Not len(self.names): a file may name more columns than memory can hold.
@@ -339,7 +422,7 @@ class Encoder:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])
             raise DataError(f"invalid encoder: {where} {first['msg']}") from error
-        encoder = cls(fitted.settings)
+        encoder = cls(fitted.settings, edges=fitted.edges is not None)
         encoder._fitted = fitted
         return encoder
 
@@ -359,6 +442,15 @@ class Encoder:
         labels = graphs.labels if self.settings.labels else graphs.labels[:, :0]
         return labels, graphs.attributes if self.settings.attributes else graphs.attributes[:, :0]
 
+    def _check_memory(self, width: int, count: int, what: str, source: str) -> None:
+        missing = over_budget(_BYTES_PER_FEATURE * width * count)
+        if missing is not None:
+            raise DataError(
+                f"{width:,} features of {count:,} {what}: encoding them {missing}; "
+                f"use fewer graphs or another encoding",
+                source=source,
+            )
+
     def _require_fitted(self) -> _Fitted:
         if self._fitted is None:
             raise DataError("the encoder is not fitted; call fit(graphs, train) first")
@@ -374,15 +466,15 @@ def _bucket(labels: Tensor) -> Tensor:
     return (mixed >> 40) & (BUCKETS - 1)
 
 
-def _moments(attributes: Tensor) -> tuple[Tensor, Tensor]:
-    """Return mean and variance of each column."""
+def _moments(attributes: Tensor, name: str = "attributes") -> tuple[Tensor, Tensor]:
+    """Return mean and variance of each column of attributes, called ``name`` in messages."""
     exact = attributes.to(torch.float64)
     mean = exact.mean(dim=0)
     if not bool(mean.isfinite().all()):
         column = int((~mean.isfinite()).nonzero()[0])
         raise DataError(
             f"column {column} has numbers that are not finite; impute or drop them",
-            source="attributes",
+            source=name,
         )
     return mean, (exact - mean).square().mean(dim=0)
 

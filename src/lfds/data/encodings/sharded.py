@@ -138,8 +138,15 @@ class NodeEncoder(Protocol):
     def width(self) -> int:
         """Number of columns."""
 
+    @property
+    def edge_width(self) -> int:
+        """Number of columns of the features of edges."""
+
     def features(self, graphs: GraphSet, structure: Tensor) -> Tensor:
         """Return the features of nodes, given their structural encodings."""
+
+    def edge_features(self, graphs: GraphSet) -> Tensor:
+        """Return the features of edges."""
 
 
 @final
@@ -170,6 +177,15 @@ class ShardFeatures:
             found = self._folder.locate(numbers)
             columns += [one.rows(found.part_of_node, found.nodes) for one in self._stored]
         return self._encoder.features(graphs, torch.cat(columns, dim=1))
+
+    @property
+    def edge_width(self) -> int:
+        """Number of columns of the features of edges."""
+        return self._encoder.edge_width
+
+    def edge_features(self, graphs: GraphSet) -> Tensor:
+        """Return ``[edges, edge_width]``."""
+        return self._encoder.edge_features(graphs)
 
 
 class _Stored:

@@ -218,7 +218,7 @@ def _forms(line: Line) -> Iterator[tuple[str, str]]:
     yield "labels", "absent" if line.labels is None else "present"
     for key, rows in (("features", line.features), ("edge_features", line.edge_features)):
         # A graph without nodes, or without edges, has any width.
-        if rows != []:
+        if rows != [] and (key == "features" or line.edges):
             yield key, "absent" if rows is None else f"of width {len(rows[0])}"
     if isinstance(line.label, list):
         yield "label", f"a list of {len(line.label)}"

@@ -20,6 +20,7 @@ def graphs_from_networkx(
     attributes: Sequence[str] = (),
     label: str | None = None,
     edge_attributes: Sequence[str] = (),
+    edge_label: str | None = None,
     name: str = "graphs",
 ) -> GraphSet:
     """Return a set of NetworkX graphs; an undirected edge is stored in both directions.
@@ -30,6 +31,7 @@ def graphs_from_networkx(
         attributes: Names of node data with numbers.
         label: Name of node data with categories, as integers.
         edge_attributes: Names of edge data with numbers.
+        edge_label: Name of edge data with categories, as integers.
         name: Name of the set.
     """
     items = list(graphs)
@@ -39,24 +41,27 @@ def graphs_from_networkx(
         raise DataError("needs a list of NetworkX graphs; put a single one in [ ]", source="graphs")
     edges: list[tuple[int, int]] = []
     edge_values: list[list[object]] = []
+    wanted = [*edge_attributes, *([] if edge_label is None else [edge_label])]
     first = 0
     for position, graph in enumerate(items):
         number = {node: first + place for place, node in enumerate(graph.nodes)}
         for one, two, data in graph.edges(data=True):
-            values = _values(data, edge_attributes, f"edge {quoted((one, two))}", position)
+            values = _values(data, wanted, f"edge {quoted((one, two))}", position)
             edges.append((number[one], number[two]))
             edge_values.append(values)
             if not graph.is_directed() and one != two:
                 edges.append((number[two], number[one]))
                 edge_values.append(values)
         first += len(number)
+    table = np.array(edge_values).reshape(len(edges), len(wanted))
     return graphs_from_arrays(
         [len(graph) for graph in items],
         np.array(edges, dtype=np.int64).reshape(-1, 2).T,
         _targets(items) if y is None else y,
         attributes=_node_values(items, attributes) if attributes else None,
         labels=_node_values(items, [label]) if label is not None else None,
-        edge_attributes=np.array(edge_values) if edge_attributes and edges else None,
+        edge_attributes=table[:, : len(edge_attributes)] if edge_attributes and edges else None,
+        edge_labels=table[:, len(edge_attributes) :] if edge_label is not None and edges else None,
         name=name,
     )
 

@@ -51,10 +51,11 @@ def graphs_from_pyg(
 def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
     """Return the graphs as PyG ``Data``.
 
-    Without features the attributes become ``x``. Targets are indices of classes. Tensors that a
-    set does not have are left out.
+    Without features the attributes become ``x``, and those of edges ``edge_attr``. Targets are
+    indices of classes. Tensors that a set does not have are left out.
     """
     features = graphs.x if graphs.x.shape[1] else graphs.attributes
+    edge_features = graphs.edge_x if graphs.edge_x.shape[1] else graphs.edge_attributes
     sizes = graphs.sizes.tolist()
     edges = graphs.edge_ptr[graphs.ptr].diff()
     edge_index = graphs.edge_index - graphs.ptr[:-1].repeat_interleave(edges)
@@ -68,7 +69,7 @@ def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
         ("x", features, sizes),
         ("labels", graphs.labels, sizes),
         ("pos", graphs.coordinates, sizes),
-        ("edge_attr", graphs.edge_attributes, edge_counts),
+        ("edge_attr", edge_features, edge_counts),
         ("edge_labels", graphs.edge_labels, edge_counts),
     ):
         if table.shape[1]:

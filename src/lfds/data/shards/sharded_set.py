@@ -21,14 +21,14 @@ from lfds.data.shards.manifest import WIDTHS
 # Nodes that are read at a time where a whole set is gone through.
 _NODES_OF_A_PIECE = 1 << 18
 _GRAPH_LEVEL = frozenset(("ptr", "y", "groups"))
-_EDGE_LEVEL = frozenset(("edge_dst", "edge_attributes", "edge_labels"))
+_EDGE_LEVEL = frozenset(("edge_dst", "edge_attributes", "edge_labels", "edge_x"))
 _CACHED = frozenset(("ptr", "y", "groups", "sizes", "degrees"))
 # Bytes of a node and of an edge besides their tables.
 _BYTES_PER_NODE, _BYTES_PER_EDGE, _BYTES_PER_NUMBER = 24, 12, 4
 
 
 class NodeFeatures(Protocol):
-    """Computes the features of nodes when their graphs are read."""
+    """Computes the features of nodes and edges when their graphs are read."""
 
     @property
     def width(self) -> int:
@@ -41,6 +41,13 @@ class NodeFeatures(Protocol):
             graphs: The graphs, in memory.
             numbers: Their numbers in the folder.
         """
+
+    @property
+    def edge_width(self) -> int:
+        """Number of columns of the features of edges."""
+
+    def edge_features(self, graphs: GraphSet) -> Tensor:
+        """Return ``[edges, edge_width]`` of graphs in memory."""
 
 
 @final
@@ -119,6 +126,8 @@ class ShardedGraphSet(GraphSet):
         manifest = self.folder.manifest
         if table == "x" and self._features is not None:
             return self._features.width
+        if table == "edge_x":
+            return 0 if self._features is None else self._features.edge_width
         stored = self._stored_name(table)
         return 0 if stored is None else manifest.widths[stored]
 
@@ -163,8 +172,10 @@ class ShardedGraphSet(GraphSet):
         )
         if self._features is None:
             x = torch.from_numpy(self._nodes_of("x", found))
+            edge_x = torch.empty(len(edges), 0)
         else:
-            x = self._features(self._read(found, edge_ptr, senders, y), numbers)
+            read = self._read(found, edge_ptr, senders, y)
+            x, edge_x = self._features(read, numbers), self._features.edge_features(read)
         return Batch(
             x=x,
             ptr=torch.from_numpy(found.ptr),
@@ -173,6 +184,7 @@ class ShardedGraphSet(GraphSet):
             y=y,
             edge_attributes=torch.from_numpy(self.folder.edge_rows("edge_attributes", found)),
             edge_labels=torch.from_numpy(self.folder.edge_rows("edge_labels", found)),
+            edge_x=edge_x,
         )
 
     def in_memory(self) -> GraphSet:
@@ -186,18 +198,17 @@ class ShardedGraphSet(GraphSet):
             else self._given_y
         )
         graphs = self._read(found, edge_ptr, senders, y)
-        return (
-            graphs
-            if self._features is None
-            else graphs.with_features(self._features(graphs, numbers))
-        )
+        if self._features is None:
+            return graphs
+        features = self._features
+        return graphs.with_features(features(graphs, numbers), features.edge_features(graphs))
 
     def pieces(self) -> Iterator[GraphSet]:
         for rows in self._runs():
             yield self[rows].in_memory()
 
-    def with_features(self, x: Tensor) -> GraphSet:
-        return self.in_memory().with_features(x)
+    def with_features(self, x: Tensor, edge_x: Tensor | None = None) -> GraphSet:
+        return self.in_memory().with_features(x, edge_x)
 
     def with_targets(self, y: Tensor, classes: tuple[str | int, ...] | None = None) -> Self:
         if len(y) != len(self):
@@ -231,8 +242,8 @@ class ShardedGraphSet(GraphSet):
         if tensor == "edge_ptr":
             yield np.zeros(1, dtype=np.int64)
         for rows in self._runs():
-            if tensor == "x" and self._features is not None:
-                yield self[rows].in_memory().x.numpy()
+            if tensor == "edge_x" or (tensor == "x" and self._features is not None):
+                yield getattr(self[rows].in_memory(), tensor).numpy()
                 continue
             found = self.folder.locate(self._numbers(rows))
             if tensor == "edge_ptr":
@@ -301,6 +312,10 @@ class ShardedGraphSet(GraphSet):
     @property
     def edge_labels(self) -> Tensor:
         return self._whole("edge_labels")
+
+    @property
+    def edge_x(self) -> Tensor:
+        return self._whole("edge_x")
 
     def _numbers(self, rows: Rows, *, keep_slice: bool = False) -> Any:
         """Return the numbers in the folder of some rows of this set."""

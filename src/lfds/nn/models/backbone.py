@@ -21,13 +21,21 @@ class Backbone(nn.Module):
         width: Width of every layer.
         layers: Number of layers.
         node_dropout: Probability that a node is dropped after a layer, in training.
+        edge_channels: Number of features of an edge; 0 if they have none.
     """
 
-    def __init__(self, in_channels: int, width: int, layers: int, node_dropout: float) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        width: int,
+        layers: int,
+        node_dropout: float,
+        edge_channels: int = 0,
+    ) -> None:
         super().__init__()
         widths = [in_channels] + layers * [width]
         self.layers: Sequence[SpatialLayer] = nn.ModuleList(  # type: ignore[assignment]
-            SpatialLayer(before, after) for before, after in pairwise(widths)
+            SpatialLayer(before, after, edge_channels) for before, after in pairwise(widths)
         )
         self.node_dropout = node_dropout
 

@@ -47,7 +47,10 @@ def inference_copy(network: GraphNetwork) -> GraphNetwork:
         activation = getattr(module, "activation", None)
         if is_foldable(activation) and _takes_scale(product, tied, *_PRODUCTS):
             assert isinstance(product, _PRODUCTS)
-            module.activation = FoldedActivation(product, activation)
+            if isinstance(module, SpatialLayer) and module.edge_transform is not None:
+                _fold_messages(module, tied)
+            else:
+                module.activation = FoldedActivation(product, activation)
         if isinstance(module, LFDSPool):
             _fold_node_norm(module)
     if type(folded.head) is Head and is_plain(folded.head.layers, nn.Sequential):
@@ -118,20 +121,24 @@ class FoldedActivation(nn.Module):
     """ReLU, and what is left of the batch norm after it: a sign and a shift for each channel.
 
     Args:
-        product: The module before the activation; it takes over the scale.
+        product: The module before the activation, or its weights; it takes over the scale.
         activation: What is folded.
     """
 
     sign: Tensor
     shift: Tensor
 
-    def __init__(self, product: nn.Linear | nn.Conv1d | nn.Conv2d, activation: Activation) -> None:
+    def __init__(
+        self, product: nn.Linear | nn.Conv1d | nn.Conv2d | Tensor, activation: Activation
+    ) -> None:
         super().__init__()
         scale, shift = scale_and_shift(activation.norm)
+        weight = product if isinstance(product, Tensor) else product.weight
+        bias = None if isinstance(product, Tensor) else product.bias
         with torch.no_grad():
-            product.weight.mul_(scale.abs().view(-1, *[1] * (product.weight.dim() - 1)))
-            if product.bias is not None:
-                product.bias.mul_(scale.abs())
+            weight.mul_(scale.abs().view(-1, *[1] * (weight.dim() - 1)))
+            if bias is not None:
+                bias.mul_(scale.abs())
         self.register_buffer("shift", shift)
         self.register_buffer("sign", scale.sign())
         self.turns = bool((scale < 0).any())  # training rarely turns a channel round
@@ -141,6 +148,23 @@ class FoldedActivation(nn.Module):
         if self.turns:
             active = active.mul_(self.sign)
         return active.add_(self.shift)
+
+
+def _fold_messages(layer: SpatialLayer, tied: Set[int]) -> None:
+    """Fold both activations of a layer whose edges have features.
+
+    What is sent along an edge is the sum of two products, which take over the same scale.
+    """
+    along = layer.edge_transform
+    if not (is_foldable(layer.message_activation) and _takes_scale(along, tied, nn.Linear)):
+        return
+    assert along is not None
+    own, sent = layer.transforms.weight.chunk(2)
+    scale, _ = scale_and_shift(layer.message_activation.norm)
+    with torch.no_grad():
+        along.weight.mul_(scale.abs()[:, None])
+    layer.activation = FoldedActivation(own, layer.activation)  # type: ignore[assignment]
+    layer.message_activation = FoldedActivation(sent, layer.message_activation)  # type: ignore[assignment]
 
 
 def _fold_node_norm(pool: LFDSPool) -> None:

@@ -9,7 +9,13 @@ from torch import Tensor, nn
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import BASELINES, entry_of
 from lfds.nn.baselines.base import GraphPooling
-from lfds.nn.input_checks import check_features, check_precision, check_ptr
+from lfds.nn.input_checks import (
+    check_count,
+    check_edge_features,
+    check_features,
+    check_precision,
+    check_ptr,
+)
 from lfds.nn.models.backbone import Backbone
 from lfds.nn.models.head import Head
 from lfds.nn.normalization import ChannelNorm
@@ -35,16 +41,29 @@ class GraphNetwork(nn.Module):
         in_channels: Width of the nodes.
         out_channels: Number of classes, or of values.
         settings: Everything else.
+        edge_channels: Number of features of an edge, ``features`` of :class:`Edges`; 0 if they have
+            none.
 
     Attributes:
         vector_channels: Length of the vector that the head sees.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, settings: NetworkSettings) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        settings: NetworkSettings,
+        *,
+        edge_channels: int = 0,
+    ) -> None:
         super().__init__()
         check_widths(in_channels, out_channels)
+        check_count("edge_channels", edge_channels, least=0)
         self.in_channels, self.out_channels, self.settings = in_channels, out_channels, settings
-        self.base = Backbone(in_channels, settings.width, settings.layers, settings.node_dropout)
+        self.edge_channels = edge_channels
+        self.base = Backbone(
+            in_channels, settings.width, settings.layers, settings.node_dropout, edge_channels
+        )
         all_channels = settings.layers * settings.width
         self.pool: GraphPooling = entry_of(settings.pool).load().from_settings(settings)
         # Latent structures have a map of their own, see LFDSPool.
@@ -78,6 +97,7 @@ class GraphNetwork(nn.Module):
         check_features(x, self.in_channels)
         check_precision(x, self.base.layers[0].transforms.weight)
         check_ptr(ptr, x.shape[0])
+        check_edge_features(edges.features, self.edge_channels, x)
         everything, last = self.base(x, edges)
         return self.pooled(everything, last, ptr, edges)
 

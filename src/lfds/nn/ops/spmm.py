@@ -5,7 +5,8 @@ r"""The sum over neighbours, an operator with its own backward.
     \bar{\mathbf{X}} = \mathbf{A}^\top \bar{\mathbf{Z}}, \qquad \bar{\mathbf{B}} = \bar{\mathbf{Z}}
 
 The adjacency and its transpose are sparse products of the same form, so that the backward pass is
-the operator itself with the two exchanged, and can be differentiated again.
+the operator itself with the two exchanged, and can be differentiated again. Where messages differ
+from edge to edge, so do the two matrices between nodes and edges.
 """
 
 from typing import Any
@@ -40,18 +41,52 @@ def sum_of_neighbours(
         sent = x[edges.rows.column.long()] * edges.rows.weight.to(x.dtype)[:, None]
         start = torch.zeros_like(x) if own is None else own
         return start.index_add(0, edges.target, sent)
-    matrices = (*edges.rows, *edges.columns)
+    total = _product(x, edges.rows, edges.columns)
+    return total if own is None else total + own
+
+
+def rows_of_sources(
+    x: Float[Tensor, "nodes channels"], edges: Edges
+) -> Float[Tensor, "edges channels"]:
+    r"""Return for every edge the row of the node that it comes from, :math:`x_j`.
+
+    Args:
+        x: What every node sends.
+        edges: The edges of the batch, which have features.
+    """
+    assert edges.incidence is not None
+    return _product(x, edges.incidence.sources, edges.incidence.leaving)
+
+
+def sum_of_messages(
+    messages: Float[Tensor, "edges channels"], edges: Edges
+) -> Float[Tensor, "nodes channels"]:
+    r"""Sum over the edges that go to every node, :math:`\sum_j a_{ij} m_{ij}`.
+
+    Args:
+        messages: A row for every edge.
+        edges: The edges of the batch, which have features.
+    """
+    assert edges.incidence is not None
+    return _product(messages, edges.incidence.arriving, edges.incidence.targets)
+
+
+def _product(x: Tensor, rows: Rows, transposed: Rows) -> Tensor:
+    """The sparse product with its gradient; ``transposed`` has what the gradient flows through."""
+    if only_basic_operations():
+        return multiply_by_index(rows, x)
+    matrices = (*rows, *transposed)
     if is_traced():
         total: Tensor = torch.ops.lfds.sum_of_neighbours(x, *matrices)
     else:
         total = _SumOfNeighbours.apply(x, *matrices)  # type: ignore[no-untyped-call]
-    return total if own is None else total + own
+    return total
 
 
 def multiply(rows: Rows, x: Tensor) -> Tensor:
     """The sparse product itself, without autograd."""
     if x.numel() == 0 or rows.column.shape[0] == 0:
-        return x.new_zeros(x.shape)
+        return x.new_zeros(rows.ptr.shape[0] - 1, x.shape[1])
     dtype = working_dtype(x)
     if x.device.type not in ("cpu", "cuda"):
         return multiply_by_index(rows, x.detach().to(dtype)).to(x.dtype)
@@ -72,8 +107,9 @@ def multiply_by_index(rows: Rows, x: Tensor) -> Tensor:
     """The same on any device, with a row for every edge in between."""
     counts, edges = rows.ptr.diff(), rows.column.shape[0]
     target = torch.repeat_interleave(counts, output_size=edges)
-    sent = x[rows.column] * rows.weight.to(x.dtype)[:, None]
-    return torch.zeros_like(x).index_add_(0, target, sent)
+    sent = x[rows.column.long()] * rows.weight.to(x.dtype)[:, None]
+    start = x.new_zeros(rows.ptr.shape[0] - 1, x.shape[1])
+    return start.index_add(0, target, sent)
 
 
 class _SumOfNeighbours(torch.autograd.Function):
@@ -106,8 +142,8 @@ def _sum_of_neighbours(
     return multiply(Rows(ptr, column, weight), x)
 
 
-def _shape(x: Tensor, *_: Tensor) -> Tensor:
-    return x.new_empty(x.shape)
+def _shape(x: Tensor, ptr: Tensor, *_: Tensor) -> Tensor:
+    return x.new_empty(ptr.shape[0] - 1, x.shape[1])
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -4,6 +4,8 @@ Not collected by name: ``TRITON_INTERPRET=1`` has to be set before triton is imp
 else should see it.
 """
 
+import itertools
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -31,7 +33,8 @@ def results(backend, run, *inputs):
         outputs = run(*inputs)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         torch.manual_seed(1)
-        loss = sum((one.float() * torch.randn(one.shape)).sum() for one in outputs)
+        # In float64, so that only what is tested is rounded.
+        loss = sum((one.double() * torch.randn(one.shape)).sum() for one in outputs)
         return *outputs, *torch.autograd.grad(loss, inputs)
 
 
@@ -64,6 +67,55 @@ def test_slots_masses_and_gradients(
             patch.setattr(triton_distribute, "PROGRAMS", 2)
         found = results("triton", run, *inputs)
     assert_close(found, expected, **EXACT)
+
+
+def one_by_one(x, anchors, ptr, reduction, weight):
+    """The definition, in float64: graph by graph, node by node."""
+    slots, masses = [], []
+    nothing = 0 * (x.sum() + anchors.sum() + weight.sum())  # so that all have a gradient
+    for graph, (begin, end) in enumerate(itertools.pairwise(ptr.tolist())):
+        own = anchors[graph] if anchors.dim() == 3 else anchors
+        total, mass = torch.zeros_like(own) + nothing, torch.zeros_like(own[:, 0]) + nothing
+        for node in range(begin, end):
+            powers = (own @ x[node]).exp()
+            share = weight[node] * powers / powers.sum()
+            total, mass = total + torch.outer(share, x[node]), mass + share
+        divisor = {"sum": 1, "mean": max(end - begin, 1), "mass": mass[:, None].clamp(min=1e-12)}
+        slots.append(total / divisor[reduction])
+        masses.append(mass)
+    return torch.stack(slots), torch.stack(masses)
+
+
+STEPS = {torch.float32: 1e-5, torch.bfloat16: 2**-7, torch.float16: 2**-9}
+
+
+@settings(max_examples=12)
+@given(
+    sizes=st.lists(st.sampled_from([0, 1, 5, 33]), min_size=1, max_size=3),
+    slots=st.integers(1, 19),
+    channels=st.integers(1, 19),
+    per_graph=st.booleans(),
+    reduction=st.sampled_from(["sum", "mean", "mass"]),
+    dtype=st.sampled_from(list(STEPS)),
+)
+def test_the_definition_in_every_dtype(sizes, slots, channels, per_graph, reduction, dtype):
+    ptr = boundaries(sizes)
+    x, weight = torch.randn(sum(sizes), channels).to(dtype), torch.rand(sum(sizes)).to(dtype)
+    anchors = torch.randn(*((len(sizes),) if per_graph else ()), slots, channels).to(dtype)
+
+    def exact(x, anchors, weight):
+        return one_by_one(x, anchors, ptr, reduction, weight)
+
+    def run(x, anchors, weight):
+        return distribute_on_device(x, anchors, ptr, reduction, weight)
+
+    expected = results("cpu", exact, x.double(), anchors.double(), weight.double())
+    found = results("triton", run, x, anchors, weight)
+    assert [one.dtype for one in found] == [dtype, torch.float32, dtype, dtype, dtype]
+    for one, other in zip(found, expected, strict=True):
+        # Results are rounded once; gradients of slots that were rounded, a few times.
+        scale = max(1.0, float(other.detach().abs().max())) if other.numel() else 1.0
+        assert_close(one.double(), other, rtol=4 * STEPS[dtype], atol=4 * STEPS[dtype] * scale)
 
 
 @pytest.mark.parametrize("reduction", ["sum", "mean", "mass"])

@@ -9,6 +9,10 @@ added up in float32, in an order that does not depend on timing: no atomic opera
 import triton
 import triton.language as tl
 
+# Channels of one product. The operands of more would not fit into the registers: with 64 at once,
+# 11,000 bytes of each thread of the backward pass went to memory (sm_80).
+CHUNK = tl.constexpr(16)
+
 
 @triton.jit
 def locate(first, ptr, tile, num_graphs, tile_rows):
@@ -45,13 +49,12 @@ def products(
     slot,
     SLOTS: tl.constexpr,
     CHANNELS: tl.constexpr,
-    BLOCK_C: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
     """The products of rows of ``x`` with the vectors of some slots, [rows, slots]."""
     total = tl.zeros((row.shape[0], slot.shape[0]), dtype=tl.float32)
-    for begin in range(0, CHANNELS, BLOCK_C):
-        column = begin + tl.arange(0, BLOCK_C)
+    for begin in range(0, CHANNELS, CHUNK):
+        column = begin + tl.arange(0, CHUNK)
         nodes = load_block(x, row, used, column, CHANNELS)
         vectors = load_block(table, slot, slot < SLOTS, column, CHANNELS)
         total += tl.dot(nodes, tl.trans(vectors), input_precision=PRECISION)
@@ -76,12 +79,11 @@ def shares(
     log_sums,
     SLOTS: tl.constexpr,
     CHANNELS: tl.constexpr,
-    BLOCK_C: tl.constexpr,
     ALL_SLOTS: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
     """How much of each row goes to each slot of a block; nothing of a row that is not used."""
-    logits = products(x, row, used, anchors, slot, SLOTS, CHANNELS, BLOCK_C, PRECISION)
+    logits = products(x, row, used, anchors, slot, SLOTS, CHANNELS, PRECISION)
     if ALL_SLOTS:
         share = softmax(logits, slot, SLOTS)
     else:
@@ -136,9 +138,7 @@ def place_kernel(
     for at in range(begin, end, BLOCK_N):
         row = at + tl.arange(0, BLOCK_N)
         used = row < end
-        share = shares(
-            x, row, used, own, slot, log_sums, SLOTS, CHANNELS, BLOCK_C, ALL_SLOTS, PRECISION
-        )
+        share = shares(x, row, used, own, slot, log_sums, SLOTS, CHANNELS, ALL_SLOTS, PRECISION)
         share = share * weights_of(weight, row, used, WEIGHTED)[:, None]
         nodes = load_block(x, row, used, column, CHANNELS)
         total += tl.dot(tl.trans(share), nodes, input_precision=PRECISION)
@@ -216,10 +216,10 @@ def slot_gradients(
 @triton.jit
 def share_gradients(
     x, row, used, grad_of_graph, slot, scale, by_mass,
-    SLOTS: tl.constexpr, CHANNELS: tl.constexpr, BLOCK_C: tl.constexpr, PRECISION: tl.constexpr,
+    SLOTS: tl.constexpr, CHANNELS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """The gradients of the shares of some rows in some slots, before weights."""
-    plain = products(x, row, used, grad_of_graph, slot, SLOTS, CHANNELS, BLOCK_C, PRECISION)
+    plain = products(x, row, used, grad_of_graph, slot, SLOTS, CHANNELS, PRECISION)
     return plain * scale[None, :] + by_mass[None, :]
 
 
@@ -246,7 +246,7 @@ def statistics_kernel(
         product = tl.zeros((BLOCK_N,), dtype=tl.float32)
         for block in range(0, SLOTS, BLOCK_K):
             slot = block + tl.arange(0, BLOCK_K)
-            logits = products(x, row, used, own, slot, SLOTS, CHANNELS, BLOCK_C, PRECISION)
+            logits = products(x, row, used, own, slot, SLOTS, CHANNELS, PRECISION)
             logits = tl.where((slot < SLOTS)[None, :], logits, float("-inf"))
             higher = tl.maximum(top, tl.max(logits, axis=1))
             powers, shrink = tl.exp(logits - higher[:, None]), tl.exp(top - higher)
@@ -258,7 +258,7 @@ def statistics_kernel(
                 )  # fmt: skip
                 by_share = share_gradients(
                     x, row, used, grad_of_graph, slot, scale, by_mass,
-                    SLOTS, CHANNELS, BLOCK_C, PRECISION,
+                    SLOTS, CHANNELS, PRECISION,
                 )  # fmt: skip
                 product = product * shrink + tl.sum(powers * by_share, axis=1)
             top = higher
@@ -271,14 +271,12 @@ def statistics_kernel(
 def gradients_of_block(
     x, row, used, own, weight, grad_of_graph, slot, scale, by_mass, log_sums, inner,
     SLOTS: tl.constexpr, CHANNELS: tl.constexpr, WEIGHTED: tl.constexpr, ALL_SLOTS: tl.constexpr,
-    PRECISION: tl.constexpr, BLOCK_C: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Weighted and scaled shares, gradients of logits, and the gradient of the weight, of rows."""
-    share = shares(
-        x, row, used, own, slot, log_sums, SLOTS, CHANNELS, BLOCK_C, ALL_SLOTS, PRECISION
-    )
+    share = shares(x, row, used, own, slot, log_sums, SLOTS, CHANNELS, ALL_SLOTS, PRECISION)
     by_share = share_gradients(
-        x, row, used, grad_of_graph, slot, scale, by_mass, SLOTS, CHANNELS, BLOCK_C, PRECISION
+        x, row, used, grad_of_graph, slot, scale, by_mass, SLOTS, CHANNELS, PRECISION
     )
     if ALL_SLOTS:
         product = tl.sum(share * by_share, axis=1)
@@ -316,18 +314,20 @@ def backward_kernel(
             used = row < end
             scaled, by_logits, product = gradients_of_block(
                 x, row, used, own, weight, grad_of_graph, slot, scale, by_mass, log_sums, inner,
-                SLOTS, CHANNELS, WEIGHTED, True, PRECISION, BLOCK_C,
+                SLOTS, CHANNELS, WEIGHTED, True, PRECISION,
             )  # fmt: skip
-            vectors = load_block(own, slot, slot < SLOTS, column, CHANNELS)
-            by_slots = load_block(grad_of_graph, slot, slot < SLOTS, column, CHANNELS)
-            by_x = tl.dot(scaled, by_slots, input_precision=PRECISION)
-            by_x += tl.dot(by_logits, vectors, input_precision=PRECISION)
-            where = row.to(tl.int64)[:, None] * CHANNELS + column[None, :]
-            tl.store(grad_x + where, by_x, mask=used[:, None] & (column < CHANNELS)[None, :])
             if WEIGHTED:
                 tl.store(grad_weight + row, product, mask=used)
             nodes = load_block(x, row, used, column, CHANNELS)
             by_anchors += tl.dot(tl.trans(by_logits), nodes, input_precision=PRECISION)
+            for at_column in range(0, CHANNELS, CHUNK):
+                some = at_column + tl.arange(0, CHUNK)
+                vectors = load_block(own, slot, slot < SLOTS, some, CHANNELS)
+                by_slots = load_block(grad_of_graph, slot, slot < SLOTS, some, CHANNELS)
+                by_x = tl.dot(scaled, by_slots, input_precision=PRECISION)
+                by_x = tl.dot(by_logits, vectors, by_x, input_precision=PRECISION)
+                where = row.to(tl.int64)[:, None] * CHANNELS + some[None, :]
+                tl.store(grad_x + where, by_x, mask=used[:, None] & (some < CHANNELS)[None, :])
     here = (program.to(tl.int64) * SLOTS + slot)[:, None] * CHANNELS + column[None, :]
     tl.store(part + here, by_anchors, mask=(slot < SLOTS)[:, None] & (column < CHANNELS)[None, :])
 
@@ -362,7 +362,7 @@ def nodes_backward_kernel(
             )  # fmt: skip
             scaled, by_logits, _ = gradients_of_block(
                 x, row, used, own, weight, grad_of_graph, slot, scale, by_mass, log_sums, inner,
-                SLOTS, CHANNELS, WEIGHTED, False, PRECISION, BLOCK_C,
+                SLOTS, CHANNELS, WEIGHTED, False, PRECISION,
             )  # fmt: skip
             vectors = load_block(own, slot, slot < SLOTS, column, CHANNELS)
             by_slots = load_block(grad_of_graph, slot, slot < SLOTS, column, CHANNELS)
@@ -401,7 +401,7 @@ def anchors_backward_kernel(
             used = row < end
             _, by_logits, _ = gradients_of_block(
                 x, row, used, own, weight, grad_of_graph, slot, scale, by_mass, log_sums, inner,
-                SLOTS, CHANNELS, WEIGHTED, False, PRECISION, BLOCK_C,
+                SLOTS, CHANNELS, WEIGHTED, False, PRECISION,
             )  # fmt: skip
             nodes = load_block(x, row, used, column, CHANNELS)
             by_anchors += tl.dot(tl.trans(by_logits), nodes, input_precision=PRECISION)

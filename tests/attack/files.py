@@ -1,6 +1,7 @@
 """Folders of files in which some are mutated, as bytes, as JSON or as safetensors."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -89,9 +90,11 @@ def spoil_folder(folder: Path, random: Random | None) -> None:
         return
     chosen = random.choice(files)
     chosen.unlink()
-    how = random.choice(("folder", "link to itself", "link to nowhere", "link to a folder"))
+    links = {"itself": chosen.name, "nowhere": "gone", "a folder": ".", "a device": "/dev/zero"}
+    how = random.choice(("folder", "pipe", *links))
     if how == "folder":
         chosen.mkdir()
+    elif how == "pipe":
+        os.mkfifo(chosen)
     else:
-        places = {"link to itself": chosen.name, "link to nowhere": "gone", "link to a folder": "."}
-        chosen.symlink_to(places[how])
+        chosen.symlink_to(links[how])

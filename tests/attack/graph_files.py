@@ -10,14 +10,18 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import torch
 
 from lfds.data import GraphSet
+from lfds.data.shards.sharded_set import ShardedGraphSet
 from lfds.data.sources import read_any, stream_source
+from lfds.data.validation import check_finite
 from tests.attack.files import Files, mutate_files, spoil_folder, write_files
 from tests.attack.mutations import mutate
 from tests.attack.sanity import check_encoded, check_graphs, must_hold
 from tests.attack.targets import Read, target
 from tests.data.graphs import three_graphs
+from tests.data.shards.small import in_parts
 from tests.data.tu_folders import FILES
 
 _NAMES = {"classes": ["no", "yes", "maybe"], "label_values": [[5, 7, 9]]}
@@ -187,8 +191,39 @@ def saved_set(random: Random | None, folder: Path) -> Read:
     return read
 
 
+@target("shards")
+def shards(random: Random | None, folder: Path) -> Read:
+    write_files(mutate_files(_sharded(), random), folder / "S")
+    spoil_folder(folder, random)
+
+    def read() -> None:
+        graphs = ShardedGraphSet(folder / "S")
+        numbers = list(range(len(graphs)))
+        batch = graphs.batch(numbers[: len(numbers) // 2])  # as a training reads it
+        check_encoded(graphs)
+        everything = graphs.in_memory()
+        check_finite(everything, source="shards")
+        check_graphs(everything)
+        with must_hold("the same in batches"):
+            assert torch.equal(batch.y, everything.batch(numbers[: len(numbers) // 2]).y)
+
+    return read
+
+
 @cache
 def _saved() -> dict[str, bytes]:
     with TemporaryDirectory() as folder:
         three_graphs().save(Path(folder) / "set")
-        return {path.name: path.read_bytes() for path in (Path(folder) / "set").iterdir()}
+        return _files_below(Path(folder))
+
+
+@cache
+def _sharded() -> dict[str, bytes]:
+    with TemporaryDirectory() as folder:
+        in_parts(three_graphs(), Path(folder) / "set", graphs_per_part=2)
+        return _files_below(Path(folder))
+
+
+def _files_below(folder: Path) -> dict[str, bytes]:
+    files = (path for path in (folder / "set").rglob("*") if path.is_file())
+    return {str(path.relative_to(folder / "set")): path.read_bytes() for path in sorted(files)}

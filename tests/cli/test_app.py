@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -78,3 +79,12 @@ def test_standard_output_on_a_full_device_is_one_line():
         )
     assert done.returncode == 2
     assert done.stderr == ("lfds: standard output: cannot be written (No space left on device)\n")
+
+
+def test_an_interrupt_while_modules_are_imported_is_one_line(lfds, monkeypatch):
+    class Interrupted(ModuleType):
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "lfds.cli.app", Interrupted("lfds.cli.app"))
+    assert lfds("--version") == (130, "", "lfds: stopped\n")

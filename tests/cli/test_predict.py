@@ -3,12 +3,13 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lfds as library
 from lfds.cli.predict import write_predictions
 from lfds.config.spreadsheet import spreadsheet_text
-from lfds.data.chunk import Chunk
+from lfds.data.chunk import Chunk, SkippedRow
 from lfds.data.errors import DataError
 from tests.estimator.small import FAST, classifier, graphs, regressor, values
 
@@ -91,6 +92,19 @@ def test_class_names_that_spreadsheets_would_run_are_guarded(tmp_path):
     found = {row[1] for row in rows(tmp_path / "out.csv")[1:]}
     assert found <= {"'=cmd()", "-1", "'@x", "+1.5e3"}
     assert {spreadsheet_text(name) for name in names} == {"'=cmd()", "-1", "'@x", "+1.5e3"}
+
+
+def test_other_text_that_spreadsheets_would_run_is_guarded(tmp_path):
+    targets = pd.DataFrame({"=cmd()": ["=a", "b"] * 12, "plain": ["b", "=a"] * 12})
+    made = library.LFDSClassifier(**FAST).fit(graphs(), targets)
+    skipped = (SkippedRow(30, "@SUM(1+1)", "syntax error"),)
+    part = graphs()[:4]
+    chunk = Chunk(part, [1, 2, 3, 4], "line", ("C", "-C", "CC", "CCC"), skipped)
+    write_predictions(made, [chunk], tmp_path / "out.csv", errors=True)
+    header, *table = rows(tmp_path / "out.csv")
+    assert header[2] == "'=cmd()"
+    assert [row[1] for row in table] == ["C", "'-C", "CC", "CCC", "'@SUM(1+1)"]
+    assert not any(cell.startswith(("=", "@", "+")) for row in table for cell in row)
 
 
 def test_terminals_are_shown_escapes_and_files_get_them(tmp_path, monkeypatch, capsys):

@@ -290,6 +290,7 @@ def test_a_replaced_file_or_folder_keeps_its_permissions(tmp_path):
         (tmp_path / "set" / "part").chmod(0o640)
     atomic_write(tmp_path / "file", b"new")
     with atomic_folder(tmp_path / "set", replaceable=PART) as folder:
+        assert folder.stat().st_mode & 0o077 == 0  # also before it is complete
         (folder / "part").write_text("new")
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "set").stat().st_mode & 0o777 == 0o700

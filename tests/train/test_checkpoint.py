@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 import torch
@@ -174,9 +175,15 @@ def flip(written):
 LONG = {name: [0.5] * 9 for name in ("loss", "train", "watched", "watched_loss")}
 
 
+def pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
+        (pipe, "it is not a regular file"),
         (content(lambda written: written[:-50]), ""),
         (content(lambda _: b"x" * 100), ""),
         (content(lambda _: b""), ""),

@@ -128,7 +128,9 @@ def atomic_folder(path: Path, *, replaceable: Callable[[str], bool]) -> Iterator
             check_overwrite(path, replaceable)
             target = _behind_links(path)
             target.parent.mkdir(parents=True, exist_ok=True)
-            folder = stack.enter_context(temporary_folder(target))
+            # What replaces a private folder is private from the beginning.
+            mode = 0o700 if target.exists() else 0o777
+            folder = stack.enter_context(temporary_folder(target, permissions=mode))
         except OSError as error:
             raise _not_writable(path, error) from error
         try:

@@ -47,17 +47,20 @@ def temporary_file(path: Path, permissions: int | None = None) -> Iterator[tuple
 
 
 @contextmanager
-def temporary_folder(path: Path, kind: str = _UNFINISHED) -> Iterator[Path]:
-    """Make a folder beside ``path``, with the permissions of the umask; the caller removes it.
+def temporary_folder(
+    path: Path, kind: str = _UNFINISHED, permissions: int = 0o777
+) -> Iterator[Path]:
+    """Make a folder beside ``path``, which the caller removes.
 
     Args:
         path: The destination.
         kind: How its name ends.
+        permissions: Of the folder, without those that the umask takes away.
     """
     remove_abandoned(path)
     while True:
         made = _name_for(path, kind)
-        made.mkdir()
+        made.mkdir(permissions)
         descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         if _lock(descriptor, made):
             break

@@ -17,15 +17,14 @@ _SINGLE, _FINEST = 7, 1e10
 
 
 def table_header(decoder: Decoder, chunk: Chunk, *, errors: bool) -> list[str]:
-    """Return the names of the columns.
+    """Return the names of the columns, as text.
 
     Args:
         decoder: Of the estimator.
         chunk: Decides whether there are SMILES.
         errors: Whether there is a last column with the reason why a row was skipped.
     """
-    smiles = ["smiles"] if chunk.texts else []
-    return [chunk.unit, *smiles, *_names(decoder), *_error_column(chunk, errors, "error")]
+    return _guarded(_header(decoder, chunk, errors))
 
 
 def table_rows(estimator: Estimator, chunk: Chunk, *, errors: bool) -> list[list[Any]]:
@@ -42,13 +41,13 @@ def table_rows(estimator: Estimator, chunk: Chunk, *, errors: bool) -> list[list
     rows += [
         (row.position, [row.position, row.text, *nothing, row.reason]) for row in chunk.skipped
     ]
-    return [row for _, row in sorted(rows, key=lambda one: one[0])]
+    return [_guarded(row) for _, row in sorted(rows, key=lambda one: one[0])]
 
 
 def table_columns(estimator: Estimator, chunk: Chunk, *, errors: bool) -> dict[str, list[Any]]:
     """Return the columns of a chunk, with numbers as they are and None where there is none."""
     decoder = estimator.decoder_
-    names = table_header(decoder, chunk, errors=errors)
+    names = _header(decoder, chunk, errors)
     given = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
     end = _error_column(chunk, errors, None)
     cells = _numbers(decoder, estimator.outputs(chunk.graphs))
@@ -60,6 +59,16 @@ def table_columns(estimator: Estimator, chunk: Chunk, *, errors: bool) -> dict[s
     rows += [[row.position, row.text, *nothing, row.reason] for row in chunk.skipped]
     rows.sort(key=lambda row: row[0])
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _guarded(row: list[Any]) -> list[Any]:
+    """Names of targets and classes, and rows that were skipped, hold whatever a file held."""
+    return [spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row]
+
+
+def _header(decoder: Decoder, chunk: Chunk, errors: bool) -> list[str]:
+    smiles = ["smiles"] if chunk.texts else []
+    return [chunk.unit, *smiles, *_names(decoder), *_error_column(chunk, errors, "error")]
 
 
 def _error_column(chunk: Chunk, errors: bool, cell: Any) -> list[Any]:
@@ -78,7 +87,7 @@ def _names(decoder: Decoder) -> list[str]:
 def _texts(decoder: Decoder, outputs: Any) -> Iterator[list[Any]]:
     if decoder.kind == "classes":
         for row in decoder.probabilities(outputs):
-            name = spreadsheet_text(str(decoder.names[row.argmax()]))
+            name = str(decoder.names[row.argmax()])
             yield [name, *(f"{probability:.6g}" for probability in row)]
         return
     if decoder.kind == "labels":

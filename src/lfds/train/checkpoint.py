@@ -107,6 +107,8 @@ class _State:
 
 def _read(training: Training, path: Path, key: str) -> _State:
     """Read and check everything before anything is changed."""
+    if not path.is_file():
+        raise ValueError("it is not a regular file")
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata() or {}
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -61,6 +61,11 @@ def test_a_truncated_part_is_named_when_the_set_is_opened(folder):
         ShardedGraphSet(folder)
 
 
+def test_a_manifest_that_is_no_text_is_named(folder):
+    (folder / "shards.json").write_bytes(b'{"format": "\xa8"}')
+    fails(folder, r"shards\.json: cannot be read as JSON")
+
+
 def test_a_part_that_grows_shorter_after_the_set_was_opened(folder):
     opened = ShardedGraphSet(folder)
     (folder / "part-000000" / "graphs.safetensors").write_bytes(b"")

@@ -143,9 +143,9 @@ def read_manifest(folder: Path, name: str = MANIFEST) -> Manifest:
         )
     with reading(path):
         check_regular(path)
-        text = path.read_text(encoding="utf-8")
+        raw = path.read_bytes()
     try:
-        content = strict_json(text)
+        content = strict_json(raw)
     except (ValueError, RecursionError) as error:
         raise DataError(f"cannot be read as JSON ({error}); {_REMEDY}", source=path) from error
     manifest = _validated(content, path)

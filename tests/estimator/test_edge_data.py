@@ -16,6 +16,7 @@ from lfds.data.shards.sharded_set import ShardedGraphSet
 from lfds.data.shards.writer import ShardWriter
 from lfds.estimator.input_conversion import UnseenEdgeLabelsWarning, as_graphs
 from lfds.estimator.onnx import check_onnx, export_onnx
+from lfds.train.edge_data import UnusedEdgesWarning
 
 SMALL = {"slots": 4, "batch_size": 16, "options": {"width": 16, "head_width": 16}}
 
@@ -193,3 +194,19 @@ def test_several_processes_train_on_edge_data(parts, tmp_path):
     clf = lfds.LFDSClassifier(**SMALL, epochs=1, workers=2).fit(graphs)
     assert clf.network_.edge_channels == 2
     assert (clf.network_.base.layers[0].message_activation.norm.running_var != 1).any()
+
+
+def test_a_base_without_edge_data_says_so_once_and_others_are_saved_with_it(tmp_path):
+    graphs = ring_set(16, 9)
+    with pytest.warns(UnusedEdgesWarning, match="the base 'gcn' does not use labels") as caught:
+        plain = lfds.LFDSClassifier(**SMALL, epochs=1, base="gcn").fit(graphs)
+    assert sum(one.category is UnusedEdgesWarning for one in caught) == 1
+    assert plain.network_.edge_channels == 0
+    clf = lfds.LFDSClassifier(**SMALL, epochs=1, base="pna").fit(graphs)
+    clf.save(tmp_path / "model")
+    again = lfds.load(tmp_path / "model")
+    assert again.base == "pna"
+    assert np.array_equal(again.outputs(graphs), clf.outputs(graphs))
+    assert again._network() == clf.network_.settings  # a warm start fits
+    with pytest.raises(DataError, match="has the base 'pna', which an ONNX file cannot hold"):
+        export_onnx(clf, tmp_path / "model.onnx")

@@ -47,4 +47,4 @@ def paths() -> lfds.GraphSet:
 def pool_inputs(network, batch):
     """The nodes that the pools of a network receive: all layers of its base, concatenated."""
     edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
-    return network.base(batch.x, edges)[0]
+    return network.base(batch.x, edges, batch.ptr)[0]

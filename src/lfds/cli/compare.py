@@ -16,6 +16,7 @@ from lfds.config.comparison import (
 )
 from lfds.config.encoding import encoding_from
 from lfds.config.messages import SpecError
+from lfds.config.registry import BASES
 
 if TYPE_CHECKING:
     from lfds.compare.runner import Result
@@ -41,6 +42,9 @@ def compare(
     option: Annotated[
         list[str] | None, typer.Option(help="Settings of the network, as slots=16.")
     ] = None,
+    base: Annotated[
+        str | None, typer.Option(help="Layers before the pooling.", metavar="|".join(BASES))
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     patience: Annotated[
         float, typer.Option(min=0, help="Seconds between two checkpoints of a fold.")
@@ -63,6 +67,8 @@ def compare(
     flags = {name: flag_of(name) for name in (*CompareSpec.model_fields, "ray", "tensorboard")}
     try:
         named = {**(read_options(spec) if spec else {}), **given}
+        if base is not None:
+            named["options"] = {**(named.get("options") or {}), "base": base}
         checked = make_spec(_with_defaults_of_run(named, out))
         result = _run(
             checked,

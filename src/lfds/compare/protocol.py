@@ -176,7 +176,11 @@ def _train(
     scope = (which.dataset, which.pool, "folds", which.folds, "fold", which.fold)
     with initialize_from(seed_for(which.seed, *scope, "weights")):
         model = build_network(
-            encoder.width, train.num_classes, candidate.network, edge_features=encoder.edge_width
+            encoder.width,
+            train.num_classes,
+            candidate.network,
+            edge_features=encoder.edge_width,
+            train=train,
         )
     training = Training(
         model,
@@ -197,7 +201,7 @@ def _train(
 def _encoder(task: FoldTask, number: int, train: GraphSet) -> Encoder:
     """Return the encoder of a candidate: not every network uses features of edges."""
     network = task.candidates[number].network
-    return Encoder(task.encoding, edges=network.edge_features).fit(train)
+    return Encoder(task.encoding, edges=network.uses_edges).fit(train)
 
 
 def _parameters(model: GraphNetwork) -> int:

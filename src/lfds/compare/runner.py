@@ -22,6 +22,7 @@ from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
 from lfds.results.store import RecordStore, check_regular_file
 from lfds.results.table import Table, table_of
 from lfds.train.device import resolve_device
+from lfds.train.edge_data import warn_of_unused_edges
 from lfds.train.memory_limit import check_memory
 
 _BYTES_PER_FOLD = 2000
@@ -122,6 +123,10 @@ def compare(
         prepared = prepare_datasets(spec, datasets, out, given=given, workers=workers)
         # There may be records of other settings as well: this says which belong to the last run.
         atomic_write(out / SPEC, json.dumps(_stored(spec, out), indent=2).encode() + b"\n")
+        for data in prepared:
+            for candidate in spec.candidates():
+                network = candidate.network_for(spec.pools[0])
+                warn_of_unused_edges(network, data.name, edge_data=data.edge_data)
         tasks = tasks_of(spec, prepared)
         directory = RunDirectory(out, patience)
         stored = {task.key: record for task in tasks if (record := store.find(task.key))}

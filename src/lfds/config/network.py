@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from lfds.config.messages import did_you_mean
+from lfds.config.messages import choose_from, did_you_mean
 from lfds.config.migrations import (
     added,
     added_fields,
@@ -15,6 +15,7 @@ from lfds.config.migrations import (
     without_legacy_defaults,
 )
 from lfds.config.registry import (
+    BASES,
     POOLINGS,
     STRUCTURES,
     TGP_PREFIX,
@@ -99,10 +100,12 @@ class NetworkSettings(LayerSettings):
         pool: The pooling, by its name in ``lfds.config.registry``, or several latent structures
             side by side, as in ``loop+image``, or ``tgp:`` and the name of a pooler of
             torch-geometric-pool, where that is installed.
+        base: The layers of the base, by their name in ``lfds.config.registry``.
         width: Width of the layers of the base.
         layers: Number of layers of the base.
         node_dropout: Probability that a node is dropped after a layer.
-        edge_features: Whether the base uses labels and attributes of edges, where there are any.
+        edge_features: Whether the base uses labels and attributes of edges, where there are any;
+            ``gin``, ``gcn`` and ``sage`` cannot.
         head_width: Width of the two hidden layers of the head.
         head_dropout: Dropout in the head.
         head_norm: Whether the head has batch normalization.
@@ -123,11 +126,13 @@ class NetworkSettings(LayerSettings):
         ratio: Part of the nodes that ``topk`` and ``sag`` keep, and poolers of ``tgp`` that take
             one.
         sorted_nodes: Number of nodes that ``sort`` keeps.
-        heads: Number of attention heads of ``set-transformer`` and ``gmt``.
+        heads: Number of attention heads of ``set-transformer`` and ``gmt``, and of the bases
+            ``gat`` and ``gps``.
         seeds: Number of vectors that ``gmt`` pools a graph to before the last one.
     """
 
     pool: str
+    base: Annotated[str, added(before="spatial", since=5)] = "spatial"
     width: Count = 64
     layers: Count = 3
     node_dropout: Probability = 0.2
@@ -184,11 +189,16 @@ class NetworkSettings(LayerSettings):
     def for_data(self, *, edge_data: bool) -> "NetworkSettings":
         """The settings as they are for data whose edges have labels or attributes, or neither.
 
-        Without edge data nothing can use them: the same network has the same name in records.
+        What cannot be used is off: the same network has the same name in records.
         """
-        if edge_data or not self.edge_features:
+        if edge_data and self.uses_edges:
             return self
         return self.model_copy(update={"edge_features": False})
+
+    @property
+    def uses_edges(self) -> bool:
+        """Whether labels and attributes of edges are used, where there are any."""
+        return self.edge_features and BASES[self.base].uses_edges
 
     @property
     def structures(self) -> tuple[str, ...]:
@@ -205,11 +215,19 @@ class NetworkSettings(LayerSettings):
             check_joined(str(pool))
         return pool
 
+    @field_validator("base")
+    @classmethod
+    def _known_base(cls, base: str) -> str:
+        if base not in BASES:
+            raise ValueError(f"no base is called {base!r}; {choose_from(base, BASES)}")
+        return base
+
     @model_validator(mode="after")
     def _fits(self) -> "NetworkSettings":
         for name in self.structures:
             check_slots(name, self.slots)
-        if self.pool in ("set-transformer", "gmt") and self.width % self.heads:
+        attends = self.pool in ("set-transformer", "gmt") or self.base in ("gat", "gps")
+        if attends and self.width % self.heads:
             raise ValueError(
                 f"width must be a multiple of heads, got {self.width} and {self.heads}; "
                 f"use heads=1 or width={self.heads * (self.width // self.heads + 1)}"

@@ -147,6 +147,45 @@ BASELINES: Mapping[str, BaselineEntry] = MappingProxyType(
 )
 """The poolings that latent structures are compared with."""
 
+
+@dataclass(frozen=True)
+class BaseEntry(Entry):
+    """A kind of layers that the base of a network is made of.
+
+    ``target`` is a function ``(in_channels, settings, edge_channels) -> layer``.
+
+    Attributes:
+        uses_edges: Whether it uses labels and attributes of edges.
+        exports: Whether it can be written to an ONNX file.
+    """
+
+    uses_edges: bool = False
+    exports: bool = False
+
+
+BASES: Mapping[str, BaseEntry] = MappingProxyType(
+    {
+        "spatial": BaseEntry(
+            "lfds.nn.models.backbone:spatial",
+            "the layer of the paper",
+            uses_edges=True,
+            exports=True,
+        ),
+        "gin": BaseEntry("lfds.nn.models.pyg_layers:gin", "GINConv of PyG"),
+        "gine": BaseEntry("lfds.nn.models.pyg_layers:gine", "GINEConv of PyG", uses_edges=True),
+        "gcn": BaseEntry("lfds.nn.models.pyg_layers:gcn", "GCNConv of PyG"),
+        "sage": BaseEntry("lfds.nn.models.pyg_layers:sage", "SAGEConv of PyG"),
+        "gat": BaseEntry("lfds.nn.models.pyg_layers:gat", "GATv2Conv of PyG", uses_edges=True),
+        "pna": BaseEntry("lfds.nn.models.pyg_layers:pna", "PNAConv of PyG", uses_edges=True),
+        "gps": BaseEntry(
+            "lfds.nn.models.pyg_layers:gps",
+            "GPSConv of PyG, with GINE and attention",
+            uses_edges=True,
+        ),
+    }
+)
+"""The layers of the base, before the pooling."""
+
 TGP_PREFIX = "tgp:"
 """A pooling called ``tgp:NAME`` is the pooler ``NAME`` of torch-geometric-pool."""
 

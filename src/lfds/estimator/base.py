@@ -62,6 +62,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         self,
         structure: str | Sequence[str] = DEFAULTS.structure,
         *,
+        base: str = DEFAULTS.base,
         slots: int = DEFAULTS.slots,
         reduction: str = DEFAULTS.reduction,
         encoding: Encoding = DEFAULTS.encoding,
@@ -139,7 +140,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         plan = self._plan(data, objective)
         if not started:
             encoder = new_encoder(data, plan)
-            self._set(new_network(encoder, decoder.outputs, plan), encoder, decoder)
+            self._set(new_network(encoder, decoder.outputs, plan, data), encoder, decoder)
             self.history_, self.training_data_, self._fits = Progress(), TrainingData.of(data), 0
         check_features(data, self.encoder_, stacklevel=3)
         if self._optimizer is None:

@@ -69,6 +69,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
         self,
         structure: str | Sequence[str] = DEFAULTS.structure,
         *,
+        base: str = DEFAULTS.base,
         slots: int = DEFAULTS.slots,
         reduction: str = DEFAULTS.reduction,
         encoding: Encoding = DEFAULTS.encoding,

@@ -28,6 +28,7 @@ from lfds.seeds import seed_for
 from lfds.train import DivergedError
 from lfds.train.device import CPU, on_device, resolve_device
 from lfds.train.distributed import fit_folder, shared_fit, train_together
+from lfds.train.edge_data import warn_of_unused_edges
 from lfds.train.epoch import batches, train_pass
 from lfds.train.loop import Progress, Scope, Training, Weights
 from lfds.train.memory_limit import build_network, memory_errors_explained
@@ -115,7 +116,10 @@ def fit_network(
     encoder = new_encoder(graphs[train], plan) if start is None else start.encoder
     encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
     scope = ("estimator", "fit", 0 if start is None else start.fits)
-    network = new_network(encoder, outputs, plan) if start is None else deepcopy(start.network)
+    if start is None:
+        network = new_network(encoder, outputs, plan, graphs[train])
+    else:
+        network = deepcopy(start.network)
     part = encoded[validation] if len(validation) else None
     best, history = _train(network, encoded[train], part, plan, scope, checkpoints)
     network.load_state_dict(best)
@@ -197,13 +201,20 @@ def partial_fit_network(
 
 def new_encoder(train: GraphSet, plan: FitPlan) -> Encoder:
     """Return an encoder fitted on the training graphs."""
-    return Encoder(plan.encoding, edges=plan.network.edge_features).fit(train)
+    warn_of_unused_edges(plan.network, train.name, edge_data=train.has_edge_data)
+    return Encoder(plan.encoding, edges=plan.network.uses_edges).fit(train)
 
 
-def new_network(encoder: Encoder, outputs: int, plan: FitPlan) -> GraphNetwork:
+def new_network(encoder: Encoder, outputs: int, plan: FitPlan, train: GraphSet) -> GraphNetwork:
     """Return a network with random weights that depend on the seed of the plan alone."""
     with initialize_from(seed_for(plan.options.seed, "estimator", "weights")):
-        return build_network(encoder.width, outputs, plan.network, edge_features=encoder.edge_width)
+        return build_network(
+            encoder.width,
+            outputs,
+            plan.network,
+            edge_features=encoder.edge_width,
+            train=train,
+        )
 
 
 def _parts(

@@ -24,7 +24,7 @@ from lfds.data.errors import DataError, check_regular
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.atom_features import LEGACY_ATOM_FEATURES, MoleculeOptions
 from lfds.data.storage import content_of
-from lfds.estimator.options import Options
+from lfds.estimator.options import OWN_SETTINGS, Options
 from lfds.estimator.output_decoding import StoredDecoder
 from lfds.nn import NetworkSettings
 from lfds.train.loop import Progress
@@ -187,5 +187,5 @@ def _migrate(model: Any) -> Any:
     return migrated
 
 
-_LATER = tuple(added_fields(NetworkSettings))
-"""Settings that were added later, or whose defaults changed."""
+_LATER = tuple(one for one in added_fields(NetworkSettings) if one[0] not in OWN_SETTINGS)
+"""Settings that were added later, or whose defaults changed; not options of their own."""

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lfds.config.registry import BASES
 from lfds.data.atomic_io import atomic_write
 from lfds.data.encodings.compute import structural_features
 from lfds.data.encodings.encoder import Encoder
@@ -45,6 +46,13 @@ def export_onnx(estimator: GraphEstimator[Any], path: str | PathLike[str]) -> No
     except ImportError as error:
         raise DataError(_MISSING) from error
     _check_not_hashed(estimator.encoder_)
+    base = estimator.network_.settings.base
+    if not BASES[base].exports:
+        able = ", ".join(name for name, entry in BASES.items() if entry.exports)
+        raise DataError(
+            f"has the base {base!r}, which an ONNX file cannot hold; fit one with base={able}",
+            source="model",
+        )
     model = OnnxModel(estimator.network_, estimator.encoder_, estimator.decoder_).eval()
     tables = [_example(table) for table in model.inputs]
     example = (tables, torch.tensor([0, 2, 4]), torch.tensor([[0, 1, 2], [1, 0, 3]]))
@@ -158,6 +166,12 @@ class EdgePairs(NamedTuple):
     source: Tensor
     target: Tensor
     features: Tensor | None = None
+    weight: Tensor | None = None
+
+    @property
+    def pairs(self) -> Tensor:
+        """Sources above targets."""
+        return torch.stack([self.source, self.target])
 
     def add_neighbours(self, own: Tensor, sent: Tensor) -> Tensor:
         """Add to each node what its neighbours send."""
@@ -229,7 +243,7 @@ class OnnxModel(nn.Module):
         along = [part for name, part in encoded.items() if _is_of_edges(name)]
         features = torch.cat(along, dim=1) if along else None
         edges = EdgePairs(edge_index[0], edge_index[1], features)
-        everything, last = self.network.base(x, edges)
+        everything, last = self.network.base(x, edges, ptr)
         vectors = self.network.pooled(everything, last, ptr, None)  # a structure uses no edges
         return self._decode(self.network.head(vectors))
 

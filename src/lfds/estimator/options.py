@@ -36,7 +36,9 @@ Label = bool | int | float | str
 _Class = TypeVar("_Class", bound=type)
 _Settings = TypeVar("_Settings", bound=BaseModel)
 _NETWORK, _TRAINING = NetworkSettings(pool="loop"), TrainingSettings()
-OWN_SETTINGS = {"pool": "structure", "slots": "slots", "reduction": "reduction"}
+OWN_SETTINGS = {
+    "pool": "structure", "base": "base", "slots": "slots", "reduction": "reduction",
+}  # fmt: skip
 """Settings of the network that are options of the estimators themselves, under these names."""
 
 
@@ -63,6 +65,9 @@ class Options(BaseModel):
     ] = _NETWORK.pool
     """Latent structure by name, a key of ``lfds.STRUCTURES``, or several; their vectors are
     concatenated."""
+    base: Annotated[StrictStr, _needs("the name of a base, as 'spatial'")] = _NETWORK.base
+    """Layers before the pooling, by name: ``"spatial"``, or ``"gin"``, ``"gine"``, ``"gcn"``,
+    ``"sage"``, ``"gat"``, ``"pna"``, ``"gps"`` of PyG."""
     slots: _Integer = _NETWORK.slots
     """Number of slots of each structure."""
     reduction: Annotated[StrictStr, _needs("the name of a reduction, as 'mean'")] = (

@@ -47,6 +47,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         self,
         structure: str | Sequence[str] = DEFAULTS.structure,
         *,
+        base: str = DEFAULTS.base,
         slots: int = DEFAULTS.slots,
         reduction: str = DEFAULTS.reduction,
         encoding: Encoding = DEFAULTS.encoding,

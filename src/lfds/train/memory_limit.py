@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from lfds.config.budget import over_budget
 from lfds.config.messages import SpecError
 from lfds.config.registry import STRUCTURES
+from lfds.data.graphset import GraphSet
 from lfds.nn import GraphNetwork, NetworkSettings
 
 BYTES_PER_PARAMETER = 4 * 4
@@ -15,12 +16,28 @@ _SIZES = ("width", "layers", "head_width", "slots", "depth", "clusters", "seeds"
 
 
 def build_network(
-    features: int, outputs: int, settings: NetworkSettings, *, edge_features: int = 0
+    features: int,
+    outputs: int,
+    settings: NetworkSettings,
+    *,
+    edge_features: int = 0,
+    train: GraphSet | None = None,
 ) -> GraphNetwork:
-    """Return a new network, or raise a SpecError if there is not enough memory for it."""
+    """Return a new network, or raise a SpecError if there is not enough memory for it.
+
+    Args:
+        features: Number of features of a node.
+        outputs: Number of outputs.
+        settings: Everything else.
+        edge_features: Number of features of an edge.
+        train: The training graphs, whose degrees ``pna`` scales by.
+    """
     check_memory(settings)
     with memory_errors_explained(settings):
-        return GraphNetwork(features, outputs, settings, edge_channels=edge_features)
+        network = GraphNetwork(features, outputs, settings, edge_channels=edge_features)
+    if train is not None and settings.base == "pna":
+        network.set_degrees(train.degrees)
+    return network
 
 
 def check_memory(settings: NetworkSettings, available: float | None = None) -> None:
@@ -72,7 +89,7 @@ def min_bytes(settings: NetworkSettings) -> int:
 def min_parameters(settings: NetworkSettings) -> int:
     """Return a lower bound of the number of parameters of a network, without building it."""
     width, slots = settings.width, settings.slots
-    base = 2 * (settings.layers - 1) * width**2
+    base = (2 if settings.base == "spatial" else 1) * (settings.layers - 1) * width**2
     # The input of the head is as wide as the base, or as the rows that `sort` keeps.
     pooled = 32 * (settings.sorted_nodes // 2 - 4) if settings.pool == "sort" else width
     head = (pooled + settings.head_width) * settings.head_width

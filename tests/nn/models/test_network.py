@@ -44,7 +44,7 @@ def test_the_length_of_the_vector_in_the_paper(pool, length):
 def test_the_vector_is_the_statistics_of_all_layers_and_the_pooled_vector(layers, readout):
     options = {"pooled_layers": layers, "flat_readout": readout, "vector_norm": False}
     model, (x, ptr, edges) = build("loop", **options).eval(), random_batch((6, 9))
-    everything, last = model.base(x, edges)
+    everything, last = model.base(x, edges, ptr)
     flat = []
     for part in everything.split([6, 9]):
         size = torch.tensor([len(part)]).log1p()
@@ -204,11 +204,17 @@ def test_second_derivatives_by_torch_func():
 
 # The base.
 
+PTR = torch.tensor([0, 6, 6, 15, 16])
+
+
+def backbone(layers, **options):
+    return Backbone(5, NetworkSettings(pool="max", width=4, layers=layers, **options))
+
 
 def test_the_base_returns_all_layers_and_the_last():
     x, _, edges = random_batch()
-    base = Backbone(5, 4, 3, node_dropout=0.2).eval()
-    everything, last = base(x, edges)
+    base = backbone(3, node_dropout=0.2).eval()
+    everything, last = base(x, edges, PTR)
     for layer, output in zip(base.layers, everything.split(4, dim=1), strict=True):
         x = layer(x, edges)
         assert_close(output, x)
@@ -217,7 +223,7 @@ def test_the_base_returns_all_layers_and_the_last():
 
 def test_the_base_matches_its_equation():
     x, _, edges = random_batch()
-    (layer,) = Backbone(5, 4, 1, node_dropout=0.0).layers
+    (layer,) = backbone(1, node_dropout=0.0).layers
     own, sent = (x @ part.T for part in layer.transforms.weight.chunk(2))
 
     def f(rows):
@@ -230,9 +236,9 @@ def test_the_base_matches_its_equation():
 @pytest.mark.parametrize("read", ["all", "last"])
 def test_either_output_of_the_base_has_gradients(read):
     x, _, edges = random_batch()
-    base = Backbone(5, 4, 2, node_dropout=0.0).double().eval()
+    base = backbone(2, node_dropout=0.0).double().eval()
     nodes, upstream = x.double().requires_grad_(), torch.randn(16, 4, dtype=torch.float64)
-    everything, last = base(nodes, edges)
+    everything, last = base(nodes, edges, PTR)
     (found,) = torch.autograd.grad(last if read == "last" else everything[:, 4:], nodes, upstream)
     first, second = base.layers
     (expected,) = torch.autograd.grad(second(first(nodes, edges), edges), nodes, upstream)
@@ -247,10 +253,10 @@ def test_dropped_nodes_are_zero_and_the_others_are_not_scaled():
 
 def test_nodes_are_dropped_in_training_only():
     x, _, edges = random_batch()
-    base = Backbone(5, 4, 3, node_dropout=0.5)
-    assert any((part == 0).all(dim=1).any() for part in base(x, edges)[0].split(4, dim=1))
+    base = backbone(3, node_dropout=0.5)
+    assert any((part == 0).all(dim=1).any() for part in base(x, edges, PTR)[0].split(4, dim=1))
     base.eval()
-    assert not any((part == 0).all(dim=1).any() for part in base(x, edges)[0].split(4, dim=1))
+    assert not any((part == 0).all(dim=1).any() for part in base(x, edges, PTR)[0].split(4, dim=1))
 
 
 # The head.

@@ -1,60 +1,81 @@
-"""The base of the network: spatial layers in which the nodes of each graph exchange information."""
+"""The base of the network: layers in which the nodes of each graph exchange information."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import final
+from typing import Protocol, final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lfds.config.network import NetworkSettings
+from lfds.config.registry import BASES
 from lfds.nn.randomness import uniform
-from lfds.nn.spatial import Adjacency, SpatialLayer
+from lfds.nn.spatial import Adjacency, FeaturedEdges, SpatialLayer
+
+
+class BaseEdges(Adjacency, FeaturedEdges, Protocol):
+    """The edges of a batch, as any layer takes them: :class:`lfds.nn.Edges`."""
+
+    @property
+    def pairs(self) -> Tensor:
+        """Edges as in PyG, ``[2, edges]``: sources above targets."""
+
+    @property
+    def weight(self) -> Tensor | None:
+        """The weight of every edge; None where all are 1."""
 
 
 @final
 class Backbone(nn.Module):
-    """Some spatial layers one after the other; all their outputs are read.
+    """Some layers one after the other; all their outputs are read.
 
     Args:
         in_channels: Width of the input.
-        width: Width of every layer.
-        layers: Number of layers.
-        node_dropout: Probability that a node is dropped after a layer, in training.
+        settings: Which layers (``base``), how many and how wide, and the probability
+            ``node_dropout`` that a node is dropped after a layer, in training.
         edge_channels: Number of features of an edge; 0 if they have none.
     """
 
-    def __init__(
-        self,
-        in_channels: int,
-        width: int,
-        layers: int,
-        node_dropout: float,
-        edge_channels: int = 0,
-    ) -> None:
+    def __init__(self, in_channels: int, settings: NetworkSettings, edge_channels: int = 0) -> None:
         super().__init__()
-        widths = [in_channels] + layers * [width]
-        self.layers: Sequence[SpatialLayer] = nn.ModuleList(  # type: ignore[assignment]
-            SpatialLayer(before, after, edge_channels) for before, after in pairwise(widths)
-        )
-        self.node_dropout = node_dropout
+        build = BASES[settings.base].load()
+        widths = [in_channels] + (settings.layers - 1) * [settings.width]
+        layers = [build(width, settings, edge_channels) for width in widths]
+        self.layers: Sequence[nn.Module] = nn.ModuleList(layers)  # type: ignore[assignment]
+        self.node_dropout = settings.node_dropout
 
     def forward(
-        self, x: Float[Tensor, "nodes in_channels"], edges: Adjacency
+        self,
+        x: Float[Tensor, "nodes in_channels"],
+        edges: BaseEdges,
+        ptr: Int[Tensor, "boundaries"],
     ) -> tuple[Float[Tensor, "nodes all_widths"], Float[Tensor, "nodes width"]]:
         """Return the outputs of all layers side by side, and that of the last."""
         outputs = []
         for layer, mask in zip(self.layers, self._masks(x), strict=True):
-            x = layer(x, edges)
+            x = layer(x, edges) if isinstance(layer, SpatialLayer) else layer(x, edges, ptr)
             if mask is not None:
                 x = x * mask.to(x.dtype)
             outputs.append(x)
         return torch.cat(outputs, dim=1), x
 
+    @property
+    def first_weight(self) -> Tensor | None:
+        """A parameter of the first layer, whose dtype the nodes need; None if it was replaced."""
+        first = self.layers[0]
+        if isinstance(first, SpatialLayer):
+            return first.transforms.weight
+        return next(first.parameters(), None)
+
     def _masks(self, x: Tensor) -> Sequence[Tensor | None]:
         if self.training and self.node_dropout > 0:
             return [node_mask(x, self.node_dropout) for _ in self.layers]
         return [None] * len(self.layers)
+
+
+def spatial(in_channels: int, settings: NetworkSettings, edge_channels: int) -> SpatialLayer:
+    """The layer of the paper."""
+    return SpatialLayer(in_channels, settings.width, edge_channels)
 
 
 def node_mask(x: Float[Tensor, "nodes channels"], p: float) -> Float[Tensor, "nodes 1"]:

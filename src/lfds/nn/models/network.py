@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lfds.config.network import NetworkSettings
-from lfds.config.registry import BASELINES, entry_of
+from lfds.config.registry import BASELINES, BASES, entry_of
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.input_checks import (
     check_count,
@@ -26,8 +26,8 @@ from lfds.nn.ops.edges import Edges
 class GraphNetwork(nn.Module):
     r"""Classify graphs, or regress values of them.
 
-    Spatial layers :math:`\mathbf{X}_1, \mathbf{X}_2, \ldots`, a pooling of the last of them or of
-    all, and a perceptron on
+    Layers of the base :math:`\mathbf{X}_1, \mathbf{X}_2, \ldots`, a pooling of the last of them or
+    of all, and a perceptron on
 
     .. math::
         [\mathrm{flat}(\mathbf{X}_1, \mathbf{X}_2, \ldots), \mathrm{pool}(\mathbf{X})].
@@ -61,9 +61,12 @@ class GraphNetwork(nn.Module):
         check_count("edge_channels", edge_channels, least=0)
         self.in_channels, self.out_channels, self.settings = in_channels, out_channels, settings
         self.edge_channels = edge_channels
-        self.base = Backbone(
-            in_channels, settings.width, settings.layers, settings.node_dropout, edge_channels
-        )
+        if edge_channels and not BASES[settings.base].uses_edges:
+            raise ValueError(
+                f"the base {settings.base!r} does not use features of edges, got "
+                f"edge_channels={edge_channels}; use edge_channels=0 or another base"
+            )
+        self.base = Backbone(in_channels, settings, edge_channels)
         all_channels = settings.layers * settings.width
         self.pool: GraphPooling = entry_of(settings.pool).load().from_settings(settings)
         # Latent structures have a map of their own, see LFDSPool.
@@ -95,10 +98,10 @@ class GraphNetwork(nn.Module):
     ) -> Float[Tensor, "boundaries-1 vector_channels"]:
         """The vector of every graph that the head sees."""
         check_features(x, self.in_channels)
-        check_precision(x, self.base.layers[0].transforms.weight)
+        check_precision(x, self.base.first_weight)
         check_ptr(ptr, x.shape[0])
         check_edge_features(edges.features, self.edge_channels, x)
-        everything, last = self.base(x, edges)
+        everything, last = self.base(x, edges, ptr)
         return self.pooled(everything, last, ptr, edges)
 
     def pooled(
@@ -121,6 +124,12 @@ class GraphNetwork(nn.Module):
         if not self.pool.replaces_readout:
             vectors = torch.cat([self.flat(everything, ptr, edges), vectors], dim=1)
         return vectors if self.vector_norm is None else self.vector_norm(vectors)
+
+    def set_degrees(self, degrees: Int[Tensor, "nodes"]) -> None:
+        """Take the degree of every training node; the base ``pna`` scales by their mean."""
+        from lfds.nn.models.pyg_layers import set_degrees
+
+        set_degrees(self.base, degrees)
 
     def penalty(self) -> Float[Tensor, ""]:
         """What to add to the loss of the batch of the last call; zero for most poolings."""

@@ -132,6 +132,16 @@ class Edges(NamedTuple):
         """The node each edge of ``rows`` goes to."""
         return torch.repeat_interleave(self.rows.ptr.diff(), output_size=self.rows.column.shape[0])
 
+    @property
+    def pairs(self) -> Int[Tensor, "2 edges"]:
+        """Edges as in PyG: sources above targets, in the order of ``rows``."""
+        return torch.stack([self.rows.column.long(), self.target])
+
+    @property
+    def weight(self) -> Float[Tensor, "edges"]:
+        """The weight of each edge of ``rows``."""
+        return self.rows.weight
+
     def add_neighbours(
         self, own: Float[Tensor, "nodes channels"], sent: Float[Tensor, "nodes channels"]
     ) -> Float[Tensor, "nodes channels"]:

@@ -210,6 +210,11 @@ def test_graphs_or_a_model_that_change_meanwhile(model, sharded, tmp_path):
         predict_parts(model, sharded, tmp_path / "two", wrong)
 
 
+def test_some_graphs_of_a_folder_are_refused(model, sharded, tmp_path):
+    with pytest.raises(DataError, match="graphs: needs all graphs of a folder"):
+        predict_parts(model, sharded[2:9], tmp_path / "out", settings_for(model, sharded))
+
+
 def test_a_cluster_needs_a_set_in_parts(model, sharded, tmp_path):
     with pytest.raises(SpecError, match=r"lfds data convert IN OUT --shards"):
         predict_parts(

@@ -180,6 +180,10 @@ def test_an_address_that_nobody_answers_at(folder):
     assert "\n" not in str(error.value)
 
 
+def test_a_cluster_without_anything_to_do_is_not_asked():
+    assert list(map_parts(len, [], Where(0, "127.0.0.1:1"))) == []
+
+
 def test_a_worker_of_another_version_says_which(monkeypatch):
     from lfds.data.shards import engines
 

@@ -132,6 +132,8 @@ def predict_parts(
             "ray: a cluster reads graphs from a set in parts in a folder that all nodes share; "
             "make one with: lfds data convert IN OUT --shards"
         )
+    if isinstance(graphs, ShardedGraphSet) and not graphs.is_whole:
+        raise DataError("needs all graphs of a folder; convert those to predict", source="graphs")
     _check_parquet(settings)
     model, out = model.resolve(), out.resolve()
     done = _begin(out, settings)

@@ -5,6 +5,7 @@ replaced.
 """
 
 import os
+import pickle
 import signal
 import warnings
 from collections import deque
@@ -85,7 +86,7 @@ class _Processes(Generic[Task, Step, End]):
             while workers:
                 for connection in wait(list(workers)):
                     assert isinstance(connection, Connection)
-                    self._receive(workers, connection)
+                    self._handle(workers, connection)
         finally:
             for worker in workers.values():
                 worker.process.kill()
@@ -101,13 +102,17 @@ class _Processes(Generic[Task, Step, End]):
         # With our copy closed, the pipe ends when the process does.
         theirs.close()
         workers[ours] = _Worker(process, self.queue.popleft())
-        _send(ours, workers[ours].task)
+        self._give(ours, workers[ours].task)
 
-    def _receive(self, workers: dict[Connection, _Worker[Task]], connection: Connection) -> None:
+    def _give(self, connection: Connection, task: Task) -> None:
+        with suppress(OSError):  # the process has died, which `run` finds out
+            _send(connection, task)
+
+    def _handle(self, workers: dict[Connection, _Worker[Task]], connection: Connection) -> None:
         """Handle one message of a worker, or its death; give it or a new worker the next task."""
         worker = workers[connection]
         try:
-            ended, message = connection.recv()
+            ended, message = _receive(connection)
         except (EOFError, OSError):
             del workers[connection]
             worker.process.join()
@@ -121,7 +126,7 @@ class _Processes(Generic[Task, Step, End]):
         task = worker.task
         if self.queue:
             worker.task = self.queue.popleft()
-            _send(connection, worker.task)
+            self._give(connection, worker.task)
         else:
             del workers[connection]
             connection.close()
@@ -129,9 +134,14 @@ class _Processes(Generic[Task, Step, End]):
         self.on_end(task, message)
 
 
-def _send(connection: Connection, task: object) -> None:
-    with suppress(OSError):  # the process has died, and its pipe says so to whoever waits for it
-        connection.send(task)
+def _send(connection: Connection, message: object) -> None:
+    # By value: multiprocessing would send tensors through shared memory, of which containers have
+    # little.
+    connection.send_bytes(pickle.dumps(message))
+
+
+def _receive(connection: Connection) -> Any:
+    return pickle.loads(connection.recv_bytes())
 
 
 def _serve(connection: Connection, work: Work[Any, Any, Any]) -> None:
@@ -140,10 +150,10 @@ def _serve(connection: Connection, work: Work[Any, Any, Any]) -> None:
     warnings.formatwarning = _one_line
     while True:
         try:
-            task = connection.recv()
+            task = _receive(connection)
         except EOFError:
             return
-        connection.send((True, work(task, lambda step: connection.send((False, step)))))
+        _send(connection, (True, work(task, lambda step: _send(connection, (False, step)))))
 
 
 def exit_with_parent() -> None:

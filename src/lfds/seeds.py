@@ -20,3 +20,12 @@ def seed_for(root: int, *scope: str | int) -> int:
     """
     digest = hashlib.sha256(repr((root, *scope)).encode()).digest()
     return int.from_bytes(digest[:8], "big") % 2**63
+
+
+def member_seed(seed: int, member: int) -> int:
+    """Return the random seed of a member of an ensemble; that of the first is the seed itself.
+
+    >>> member_seed(7, 0), member_seed(7, 1) == member_seed(7, 1) != member_seed(8, 1)
+    (7, True)
+    """
+    return seed if member == 0 else seed_for(seed, "member", member)

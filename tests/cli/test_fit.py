@@ -158,7 +158,7 @@ def test_an_interrupted_fit_writes_nothing(lfds, tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lfds.estimator.base.fit_network", interrupt)
+    monkeypatch.setattr("lfds.estimator.base.fit_networks", interrupt)
     code, _, err = lfds("fit", "data.jsonl", "-o", "model", *FAST)
     assert code == 130
     assert err == "lfds: stopped; nothing was written\n"

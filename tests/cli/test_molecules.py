@@ -66,6 +66,49 @@ def test_several_targets_from_a_file_to_metrics(lfds, tmp_path):
     assert (code, err.strip()) == (2, "lfds: m.csv: has 1 target(s), and the model 2")
 
 
+@pytest.mark.parametrize(
+    ("make", "columns"),
+    [
+        (lambda k: k % 2, ["label", "p(0)", "p(1)", "std"]),
+        (lambda k: f"{k}.5", ["y", "std(y)"]),
+    ],
+)
+def test_an_ensemble_from_a_file_to_its_atlas(make, columns, lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": make})
+    code, out, _ = lfds("fit", "m.csv", "-o", "model", "--members", "2", *FAST)
+    assert code == 0
+    assert "best epochs " in out
+    assert "of 2 members averaged" in out
+    assert "depends on its seed" not in out
+    rows = table(lfds("predict", "model", "m.csv")[1])
+    assert list(rows[0]) == ["line", "smiles", *columns]
+    assert all(float(row[columns[-1]]) > 0 for row in rows)
+    model = library.load("model")
+    smiles = [row["smiles"] for row in rows]
+    if "label" in columns:
+        found, std = model.predict_proba(smiles, return_std=True)
+        std = std[range(24), found.argmax(axis=1)]
+    else:
+        std = model.predict(smiles, return_std=True)[1]
+    assert [float(row[columns[-1]]) for row in rows] == pytest.approx(std, rel=1e-4)
+    assert lfds("evaluate", "model", "m.csv")[0] == 0
+    code, out, _ = lfds("explain", "model", "m.csv", "--member", "1")
+    assert code == 0
+    assert ", member 1 of 0 to 1" in out
+    code, _, err = lfds("explain", "model", "m.csv", "--member", "2", "-o", "x.html")
+    wanted = "lfds: --member: the model has no member 2; they are numbered 0 to 1"
+    assert (code, err.strip()) == (2, wanted)
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_several_targets_of_an_ensemble_have_a_spread_each(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"a": lambda k: k % 2, "b": lambda k: k // 12})
+    flags = ("--target", "a", "b", "--members", "2", *FAST)
+    assert lfds("fit", "m.csv", "-o", "model", *flags)[0] == 0
+    rows = table(lfds("predict", "model", "m.csv")[1])
+    assert list(rows[0])[2:] == ["a", "p(a=1)", "b", "p(b=1)", "std(a)", "std(b)"]
+
+
 def test_skipped_rows_stay_in_the_predictions(lfds, tmp_path):
     write(tmp_path / "m.csv", {"y": lambda k: k % 2})
     lfds("fit", "m.csv", "-o", "model", *FAST)
@@ -122,14 +165,14 @@ def test_a_part_is_kept_back_and_tested(splits, lfds, tmp_path):
 
 def test_groups_are_held_out_together(tmp_path):
     from lfds.data.readers.smiles import read_smiles
-    from lfds.estimator.fitting import _parts
+    from lfds.estimator.fitting import validation_parts
     from lfds.estimator.options import Options
 
     write(tmp_path / "m.csv", {"y": lambda k: k % 2, "lab": lambda k: k // 3})
     graphs = read_smiles(tmp_path / "m.csv", target="y", group="lab")
     labs = graphs.groups[:, 0].numpy()
     for seed in range(5):
-        train, validation = _parts(graphs, graphs.y.numpy(), Options(seed=seed), None)
+        train, validation = validation_parts(graphs, graphs.y.numpy(), Options(seed=seed), None)
         assert not set(labs[train]) & set(labs[validation])
         assert len(validation)
         assert sorted([*train, *validation]) == list(np.arange(24))
@@ -152,6 +195,7 @@ def test_groups_are_held_out_together(tmp_path):
         ({"y": lambda k: k % 2}, ("--splits", "folds.json"), "folds.json: cannot be read"),
         ({"y": lambda k: k % 2}, ("--group-column", "lab"), "has no column 'lab'"),
         ({"y": lambda k: k % 2}, ("--loss", "huber"), "--loss: is for regression"),
+        ({"y": lambda k: k % 2}, ("--members", "0"), "--members: needs an integer from 1 to 1000"),
         ({"y": lambda k: k % 2}, ("--atom-features", "all"), "--atom-features: needs 'full' or"),
     ],
 )

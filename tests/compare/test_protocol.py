@@ -5,8 +5,10 @@ import torch
 
 from lfds.compare import protocol
 from lfds.compare.protocol import FoldContext, fair, paper, select, split_of
+from lfds.config.messages import SpecError
 from lfds.data.graphset import GraphSet
 from lfds.train import loop as training
+from lfds.train.epoch import outputs_of
 from tests.compare.small import graphs, tasks_for
 
 
@@ -208,3 +210,79 @@ def test_datasets_with_very_many_classes_record_no_matrix():
     counts = torch.zeros(2, 2, dtype=torch.int64)
     assert protocol._confusion(few, counts).counts == ((0, 0), (0, 0))
     assert protocol._confusion(many, counts) is None
+
+
+def test_an_ensemble_is_tested_by_its_averaged_probabilities(tmp_path):
+    task = tasks_for(tmp_path, validation=0.3, members=3, epochs=3)[0]
+    single = tasks_for(tmp_path, validation=0.3, epochs=3)[0]
+    assert task.key != single.key
+    assert task.epochs == 9
+    split = split_of(task, graphs())
+    parts = graphs()[split.train], graphs()[split.validation]
+    seen = []
+    here = replace(context(tmp_path), after_epoch=lambda number, _: seen.append(number))
+    selected = select(task, *parts, here)
+    assert seen == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    one = select(single, *parts, context(tmp_path, "single"))
+    first, *others = selected.model.members
+    # The first member is the network that is trained alone; the others are not.
+    for name, value in one.model.state_dict().items():
+        assert torch.equal(value, first.state_dict()[name])
+    assert all(
+        not torch.equal(other.head.layers[-1].weight, first.head.layers[-1].weight)
+        for other in others
+    )
+    encoded = selected.encoder.transform(graphs()[split.test])
+    batch = encoded.batch(slice(0, len(encoded)))
+    with torch.no_grad():
+        each = [
+            outputs_of(member.eval(), batch).softmax(dim=1) for member in selected.model.members
+        ]
+    right = (torch.stack(each).mean(dim=0).argmax(dim=1) == batch.y).float().mean()
+    outcome = protocol.assess(selected, graphs()[split.test], context(tmp_path))
+    assert outcome.accuracy == pytest.approx(float(right))
+    assert (
+        outcome.parameters
+        == 3 * protocol.assess(one, graphs()[split.test], context(tmp_path)).parameters
+    )
+
+
+def test_an_ensemble_resumes_at_the_member_it_was_stopped_at(tmp_path):
+    task = tasks_for(tmp_path, validation=0.3, members=2)[0]
+    split = split_of(task, graphs())
+    whole = fair(task, graphs(), split, context(tmp_path, "whole"))
+
+    def stop(number, training):
+        if number == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fair(task, graphs(), split, replace(context(tmp_path, "again"), after_epoch=stop))
+    seen = []
+    here = replace(context(tmp_path, "again"), after_epoch=lambda number, _: seen.append(number))
+    again = fair(task, graphs(), split, here)
+    assert set(seen) == {1}
+    assert again.accuracy == whole.accuracy
+    assert again.curve == whole.curve
+
+
+def test_candidates_with_several_members_are_compared_by_their_average(tmp_path):
+    task = tasks_for(tmp_path, validation=0.3, grid={"members": [1, 2]})[0]
+    assert task.trainings == ((0, 0), (1, 0), (1, 1))
+    assert [task.trainings_of(k) for k in (0, 1)] == [[0], [1, 2]]
+    assert [task.epochs_before(k) for k in range(4)] == [0, 2, 4, 6]
+    split = split_of(task, graphs())
+    outcome = fair(task, graphs(), split, context(tmp_path))
+    assert outcome.candidate in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"members": 0}, "members"),
+        ({"members": 5, "protocol": "paper"}, "members=5 needs protocol='fair'"),
+    ],
+)
+def test_wrong_members_are_one_line(options, message, tmp_path):
+    with pytest.raises(SpecError, match=message):
+        tasks_for(tmp_path, **options)

@@ -9,13 +9,12 @@ from lfds.config.training import TrainingSettings
 from lfds.data.encodings.encoder import Encoder
 from lfds.estimator.fitting import (
     FitPlan,
-    WarmStart,
-    fit_network,
     new_network,
-    partial_fit_network,
+    partial_fit_networks,
     progress_bar,
     split_validation,
 )
+from lfds.estimator.members import WarmStart, fit_networks
 from lfds.estimator.options import Options
 from lfds.nn import NetworkSettings
 from lfds.train.epoch import evaluate
@@ -40,7 +39,7 @@ def plan(**changed):
 
 def fitted(start=None, data=None, **changed):
     data = graphs() if data is None else data
-    return fit_network(data, data.y.numpy(), 2, plan(**changed), start)
+    return fit_networks(data, data.y.numpy(), 2, plan(**changed), start)
 
 
 def weights(network):
@@ -50,8 +49,8 @@ def weights(network):
 def test_the_same_seed_gives_the_same_weights():
     first = fitted()
     torch.rand(7)
-    assert torch.equal(weights(first.network), weights(fitted().network))
-    assert not torch.equal(weights(first.network), weights(fitted(seed=1).network))
+    assert torch.equal(weights(first.networks[0]), weights(fitted().networks[0]))
+    assert not torch.equal(weights(first.networks[0]), weights(fitted(seed=1).networks[0]))
 
 
 def test_the_global_generator_is_restored():
@@ -66,21 +65,21 @@ def test_the_global_generator_is_restored():
 def test_the_weights_are_those_of_the_best_epoch(count):
     found = fitted(data=graphs(count))
     encoded = found.encoder.transform(graphs(count))[found.validation]
-    accuracy, loss = evaluate(found.network, encoded, 8)
-    history = found.history
+    accuracy, loss = evaluate(found.networks[0], encoded, 8)
+    history = found.histories[0]
     assert accuracy == history.validation[history.best]
     assert loss == pytest.approx(history.validation_loss[history.best], rel=1e-4)
-    assert len(found.outputs) == len(found.validation) == count // 4
+    assert len(found.outputs[0]) == len(found.validation) == count // 4
 
 
 def test_outputs_are_those_of_evaluation_mode():
     found = fitted(data=graphs(60))
     encoded = found.encoder.transform(graphs(60))[found.validation]
-    again = fit_network(graphs(60), graphs(60).y.numpy(), 2, plan(), None)
+    again = fit_networks(graphs(60), graphs(60).y.numpy(), 2, plan(), None)
     assert torch.equal(found.outputs, again.outputs)
-    right = (found.outputs.argmax(dim=1) == encoded.y).float().mean()
-    assert right == pytest.approx(found.history.validation[found.history.best])
-    assert not found.network.training
+    right = (found.outputs[0].argmax(dim=1) == encoded.y).float().mean()
+    assert right == pytest.approx(found.histories[0].validation[found.histories[0].best])
+    assert not found.networks[0].training
 
 
 def test_the_encoder_is_fitted_on_training_graphs_alone():
@@ -91,30 +90,30 @@ def test_the_encoder_is_fitted_on_training_graphs_alone():
 
 def test_without_validation_the_last_epoch_is_kept():
     found = fitted(validation=0.0)
-    assert found.history.best == 3
-    assert found.outputs.shape == (0, 2)
+    assert found.histories[0].best == 3
+    assert found.outputs.shape == (1, 0, 2)
 
 
 def test_a_warm_start_copies_the_network():
     first = fitted()
-    before = weights(first.network)
-    again = fitted(WarmStart(first.network, first.encoder, 1))
-    assert torch.equal(weights(first.network), before)
+    before = weights(first.networks[0])
+    again = fitted(WarmStart(first.networks, first.encoder, 1))
+    assert torch.equal(weights(first.networks[0]), before)
     assert again.encoder is first.encoder
     # Random streams of its own: other nodes are dropped than in the first fit.
-    assert again.history.loss != first.history.loss
-    assert not torch.equal(weights(again.network), before)
+    assert again.histories[0].loss != first.histories[0].loss
+    assert not torch.equal(weights(again.networks[0]), before)
 
 
 @pytest.mark.parametrize(("layers", "calls"), [("last", 8), ("all", 24)])
 def test_partial_fits_lower_the_loss(layers, calls):
     settings = plan(network=NETWORK.model_copy(update={"pooled_layers": layers}))
     encoder = Encoder().fit(graphs())
-    network = new_network(encoder.width, 2, settings)
-    assert torch.equal(weights(network), weights(new_network(encoder.width, 2, settings)))
+    network = new_network(encoder, 2, settings, graphs())
+    assert torch.equal(weights(network), weights(new_network(encoder, 2, settings, graphs())))
     optimizer = torch.optim.AdamW(network.parameters(), lr=0.01)
     losses = [
-        partial_fit_network(graphs(), network, encoder, settings, call, optimizer)[0]
+        partial_fit_networks(graphs(), [network], encoder, settings, call, [optimizer])[0][0]
         for call in range(calls)
     ]
     assert losses[-1] < losses[0]
@@ -151,8 +150,8 @@ def test_another_seed_gives_another_validation_split():
 @pytest.mark.parametrize("shown", [True, False])
 def test_a_progress_bar_on_standard_error(shown, capsys):
     history = Progress(loss=[0.5], train=[0.5], validation=[0.75], validation_loss=[0.6])
-    with progress_bar(3, shown=shown) as after_epoch:
-        after_epoch(history)
+    with progress_bar(3, shown=shown) as bar:
+        bar.after_epoch(history)
     out, err = capsys.readouterr()
     assert out == ""
     assert ("validation 0.750" in err and "1/3" in err) is shown
@@ -160,8 +159,8 @@ def test_a_progress_bar_on_standard_error(shown, capsys):
 
 def test_a_progress_bar_without_validation_shows_training(capsys):
     history = Progress(loss=[0.5], train=[0.75], validation=[0.75], validation_loss=[0.5])
-    with progress_bar(3, shown=True) as after_epoch:
-        after_epoch(history)
+    with progress_bar(3, shown=True) as bar:
+        bar.after_epoch(history)
     err = capsys.readouterr().err
     assert "training 0.750" in err
     assert "validation" not in err

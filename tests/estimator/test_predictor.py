@@ -23,7 +23,7 @@ def test_predictions_are_those_of_the_network_in_evaluation_mode():
     with torch.no_grad():
         expected = outputs_of(clf.network_, encoded().batch(slice(0, 24)))
     assert_close(run(clf.network_, encoded()), expected, rtol=1e-4, atol=1e-5)
-    found = predict(clf.network_, clf.encoder_, graphs())
+    found = predict([clf.network_], clf.encoder_, graphs())[0]
     assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -31,10 +31,10 @@ def test_predictions_are_those_of_the_network_in_evaluation_mode():
 @pytest.mark.parametrize("head", [True, False])
 def test_the_sizes_of_pieces_and_batches_have_no_effect(head, nodes, monkeypatch):
     clf = classifier()
-    whole = predict(clf.network_, clf.encoder_, graphs(), head=head)
+    whole = predict([clf.network_], clf.encoder_, graphs(), head=head)[0]
     monkeypatch.setattr(predictor, "_NODES_OF_A_PIECE", 2 * nodes)
     monkeypatch.setattr(predictor, "_NODES_OF_A_BATCH", nodes)
-    found = predict(clf.network_, clf.encoder_, graphs(), head=head)
+    found = predict([clf.network_], clf.encoder_, graphs(), head=head)[0]
     assert_close(found, whole, rtol=1e-4, atol=1e-5)
 
 
@@ -44,15 +44,15 @@ def test_vectors_without_the_head_are_those_of_the_network():
     edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst)
     with torch.no_grad():
         expected = clf.network_.eval().represent(batch.x, batch.ptr, edges)
-    found = predict(clf.network_, clf.encoder_, graphs(), head=False)
+    found = predict([clf.network_], clf.encoder_, graphs(), head=False)[0]
     assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_a_network_in_training_mode_is_evaluated_without_dropout():
     clf = classifier()
     clf.network_.train()
-    first = predict(clf.network_, clf.encoder_, graphs())
-    assert torch.equal(first, predict(clf.network_, clf.encoder_, graphs()))
+    first = predict([clf.network_], clf.encoder_, graphs())[0]
+    assert torch.equal(first, predict([clf.network_], clf.encoder_, graphs())[0])
     assert not clf.network_.training
     assert not first.is_inference()
 
@@ -62,9 +62,9 @@ def test_empty_graphs_and_empty_sets():
     empty = lfds.GraphSet.from_arrays(
         [0, 1], [[], []], attributes=[[0.5]], labels=[1], name="empty"
     )
-    assert predict(clf.network_, clf.encoder_, empty).isfinite().all()
-    assert predict(clf.network_, clf.encoder_, graphs()[[]]).shape == (0, 2)
-    none = predict(clf.network_, clf.encoder_, graphs()[[]], head=False)
+    assert predict([clf.network_], clf.encoder_, empty)[0].isfinite().all()
+    assert predict([clf.network_], clf.encoder_, graphs()[[]])[0].shape == (0, 2)
+    none = predict([clf.network_], clf.encoder_, graphs()[[]], head=False)[0]
     assert none.shape == (0, clf.network_.vector_channels)
 
 

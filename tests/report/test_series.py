@@ -61,6 +61,7 @@ def test_settings_are_flat_and_without_row_and_column():
     flat = settings_of(record("max", "A"))
     named = {
         "folds": "5", "validation": "0.1", "epochs": "4", "learning_rate": "0.005", "keep": "best",
+        "members": "1",
         "slots": "64", "node_norm": "false", "pooled_layers": "last",
     }  # fmt: skip
     assert {name: flat[name] for name in named} == named

@@ -14,6 +14,7 @@ from lfds.cli.options import (
     check_output,
     print_warnings,
     run_on,
+    with_flags,
 )
 from lfds.explain import ExplainError
 
@@ -35,6 +36,9 @@ def explain(
     figures: Annotated[
         Path | None, typer.Option(help="Folder for the figures as PNG and SVG.")
     ] = None,
+    member: Annotated[
+        int, typer.Option(help="Which network of an ensemble to show, numbered from 0.")
+    ] = 0,
     root: Root = Path("data"),
     target: Target = None,
     skip_bad: SkipBad = False,
@@ -56,11 +60,19 @@ def explain(
     with print_warnings():
         estimator = run_on(load(model), device)
         read = open_data(data, root, target, skip_bad, molecules=estimator.molecules_)
-        made = atlas(estimator, read, show=pick if pick is not None else graphs or _GRAPHS)
+        shown = pick if pick is not None else graphs or _GRAPHS
+        try:
+            made = atlas(estimator, read, show=shown, member=member)
+        except ExplainError as error:
+            raise ExplainError(with_flags(str(error), {"member": "--member"})) from error
     made.save(out)
-    shown, size = len(made.numbers.graphs), len(made.html.encode()) / 1e6
+    count, size = len(made.numbers.graphs), len(made.html.encode()) / 1e6
     # The page itself may go to standard output.
-    typer.echo(f"{shown:,} of {len(read):,} graphs in {out} ({size:.1f} MB)", err=is_special(out))
+    members = len(estimator.networks_)
+    which = f", member {member} of 0 to {members - 1}" if members > 1 else ""
+    typer.echo(
+        f"{count:,} of {len(read):,} graphs in {out} ({size:.1f} MB){which}", err=is_special(out)
+    )
     if figures is not None:
         files = made.save_figures(figures)
         typer.echo(f"{len(files):,} figures in {figures}", err=is_special(out))

@@ -152,11 +152,9 @@ def _fit(
     _run(estimator, fitted_on, held_out, out, checkpoints)
     for line in summary(estimator, fitted_on):
         typer.echo(line)
-    if estimator.decoder_.task == "regression" and len(fitted_on) < _FEW_GRAPHS:
-        params = estimator.get_params()
-        if params.get("members", 1) == 1:
-            fix = "--members 5" if "members" in params else "the mean of several --seed"
-            typer.echo(f"one fit on {len(fitted_on):,} graphs depends on its seed; use {fix}")
+    few = len(fitted_on) < _FEW_GRAPHS and len(estimator.networks_) == 1
+    if few and estimator.decoder_.task == "regression":
+        typer.echo(f"one fit on {len(fitted_on):,} graphs depends on its seed; use --members 5")
     if parts.test:
         with print_warnings():
             typer.echo(_tested(estimator, graphs[parts.test]))
@@ -266,8 +264,8 @@ def _check_loss(estimator: "LFDSClassifier | LFDSRegressor", options: Mapping[st
 
 def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> list[str]:
     """Return two lines about a fit: what it was fitted on, and how well."""
-    history, decoder = estimator.history_, estimator.decoder_
-    score = history.validation[history.best]
+    decoder, histories = estimator.decoder_, estimator.histories_
+    score = estimator.validation_score_
     if decoder.kind == "classes":
         names = printable(", ".join(map(str, decoder.names)))
         what = f"{decoder.outputs} classes: {names}"
@@ -279,9 +277,11 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
         what = f"{decoder.outputs} target(s)"
         # The score is minus the squared error of targets with variance one.
         metric = f"R2 {1 + score:.2f}"
-    epoch = f"epoch {history.best + 1} of {history.epochs}"
-    if history.has_validation:
-        result = f"best {epoch}, validation {metric}"
+    epoch = " ".join(f"{one.best + 1} of {one.epochs}," for one in histories).removesuffix(",")
+    epoch = f"epoch{'s' if len(histories) > 1 else ''} {epoch}"
+    several = f" of {len(histories)} members averaged" if len(histories) > 1 else ""
+    if histories[0].has_validation:
+        result = f"best {epoch}, validation {metric}{several}"
     else:
         result = f"last {epoch}, training {metric} (no validation graphs)"
     return [f"fitted on {len(graphs):,} graphs with {what}", result]

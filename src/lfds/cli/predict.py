@@ -68,7 +68,8 @@ def predict(
     """Predict every graph: class and probabilities (or values) as CSV.
 
     Rows begin with the line and the SMILES of a molecule. With --skip-bad a row that has no valid
-    SMILES has no predictions, and says why at its end.
+    SMILES has no predictions, and says why at its end. Of a model with several members, std is the
+    standard deviation of their probabilities of the predicted class, or of their values.
 
     With --workers, --ray or --format the predictions are parts in a folder, in the same order;
     run again after an interruption, it goes on with the parts that are left.
@@ -192,7 +193,7 @@ def write_predictions(
 
     A row begins with the position of the graph in its source, the number of its ``line`` or of the
     ``graph``, and with its SMILES if it has one. A class is followed by the probabilities of all
-    classes.
+    classes, and the predictions of several members by their standard deviations.
 
     Args:
         estimator: Fitted.
@@ -211,7 +212,7 @@ def write_predictions(
         for chunk in chunks:
             rows = table_rows(estimator, chunk, errors=errors)  # before anything is printed
             if count == 0:
-                table.writerow(table_header(estimator.decoder_, chunk, errors=errors))
+                table.writerow(table_header(estimator, chunk, errors=errors))
             table.writerows(rows)
             count += len(chunk.positions)
     return count

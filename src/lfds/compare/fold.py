@@ -36,14 +36,14 @@ class RunDirectory:
     folder: Path
     patience: float = 10.0
 
-    def checkpoint(self, task: FoldTask, candidate: int = 0) -> Path:
-        """Return the checkpoint file of a candidate of an unfinished task."""
-        return self.folder / "checkpoints" / f"{task.key}-{candidate}.safetensors"
+    def checkpoint(self, task: FoldTask, training: int = 0) -> Path:
+        """Return the checkpoint file of a training of an unfinished task."""
+        return self.folder / "checkpoints" / f"{task.key}-{training}.safetensors"
 
     def remove_checkpoints(self, task: FoldTask) -> None:
         """Remove all checkpoints of a task."""
-        for candidate in range(len(task.candidates)):
-            checkpoint = self.checkpoint(task, candidate)
+        for number in range(len(task.trainings)):
+            checkpoint = self.checkpoint(task, number)
             checkpoint.unlink(missing_ok=True)
             checkpoint.with_name(f"{checkpoint.name}{UNUSED}").unlink(missing_ok=True)
 
@@ -54,7 +54,7 @@ class Step:
 
     Attributes:
         key: Of the task.
-        epochs: Completed so far, including those of earlier runs and of other candidates.
+        epochs: Completed so far, including those of earlier runs, of other candidates and members.
         accuracy: On the validation graphs under ``fair``, on the test graphs under ``paper``.
     """
 
@@ -95,12 +95,12 @@ def _after_epoch(
     """Return the function that reports each epoch, and writes a checkpoint now and then."""
     written = time.monotonic()
 
-    def after_epoch(candidate: int, training: Training) -> None:
+    def after_epoch(number: int, training: Training) -> None:
         nonlocal written
         progress = training.progress
-        earlier = sum(one.training.epochs for one in task.candidates[:candidate])
+        earlier = task.epochs_before(number)
         if time.monotonic() - written >= directory.patience:
-            save_checkpoint(training, directory.checkpoint(task, candidate), task.key)
+            save_checkpoint(training, directory.checkpoint(task, number), task.key)
             written = time.monotonic()
         on_step(Step(task.key, earlier + progress.epochs, progress.validation[-1]))
 

@@ -5,7 +5,7 @@ training and validation graphs and no others; :func:`assess` is the only one tha
 graphs, together with weights that are final.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,13 @@ from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
 from lfds.data.splits import Split, stratified_folds
 from lfds.nn import GraphNetwork
+from lfds.nn.models.ensemble import Ensemble
 from lfds.nn.randomness import initialize_from
 from lfds.results.record import MAX_CONFUSED, Confusion, Curve, Outcome
-from lfds.seeds import seed_for
+from lfds.seeds import member_seed, seed_for
 from lfds.train.checkpoint import restore_checkpoint, save_checkpoint
 from lfds.train.device import on_device
-from lfds.train.epoch import count_predictions
+from lfds.train.epoch import count_predictions, evaluate
 from lfds.train.loop import Training
 from lfds.train.memory_limit import build_network
 
@@ -34,14 +35,14 @@ class Selected:
     """A model that was selected without test graphs.
 
     Attributes:
-        model: With the weights of the selected epoch.
+        model: With the weights of the selected epoch; an ensemble if there are several members.
         encoder: Fitted on the training graphs.
-        training: Its training.
+        training: Its training; of several members that of the first.
         candidate: Which of the task's candidates it is.
         seconds: Time spent on training all of them.
     """
 
-    model: GraphNetwork
+    model: GraphNetwork | Ensemble
     encoder: Encoder
     training: Training
     candidate: int
@@ -54,8 +55,8 @@ class FoldContext:
 
     Attributes:
         encodings: Cache of structural encodings.
-        checkpoint: Returns the checkpoint file of a candidate.
-        after_epoch: Called with a candidate's number and training after each epoch.
+        checkpoint: Returns the checkpoint file of a training, by its number in the task.
+        after_epoch: Called with the number of a training and itself after each epoch.
     """
 
     encodings: Path | None
@@ -73,19 +74,38 @@ def select(task: FoldTask, train: GraphSet, validation: GraphSet, context: FoldC
     """Train every candidate, and return the best on the validation graphs.
 
     The best has the highest accuracy, then the lowest loss, then it is the first. The same holds
-    for the epochs of each candidate, unless the last one is to be kept.
+    for the epochs of each candidate, unless the last one is to be kept. Members of an ensemble
+    choose their epochs by themselves; accuracy and loss of the candidate are those of the averaged
+    probabilities.
     """
-    best: Selected | None = None
+    best: tuple[tuple[float, float], Selected] | None = None
     seconds = 0.0
-    for number in range(len(task.candidates)):
-        encoder = _encoder(task, number, train)
-        training = _train(task, number, encoder, train, validation, context)
-        seconds += training.progress.seconds
-        if best is None or training.progress.best_score > best.training.progress.best_score:
-            best = Selected(training.model, encoder, training, number, seconds)
+    for candidate in range(len(task.candidates)):
+        parts = _encoded(task, candidate, train, validation, context)
+        trainings = [
+            _train(task, number, parts, context) for number in task.trainings_of(candidate)
+        ]
+        seconds += sum(training.progress.seconds for training in trainings)
+        model, score = _chosen(trainings, parts.validation)
+        if best is None or score > best[0]:
+            best = score, Selected(model, parts.encoder, trainings[0], candidate, 0.0)
     assert best is not None
-    best.model.load_state_dict(best.training.best)
-    return replace(best, seconds=seconds)
+    return replace(best[1], seconds=seconds)
+
+
+def _chosen(
+    trainings: Sequence[Training], validation: GraphSet
+) -> tuple[GraphNetwork | Ensemble, tuple[float, float]]:
+    """Return the model of a candidate with its best weights, and its order on validation graphs."""
+    first = trainings[0]
+    for training in trainings:
+        training.model.load_state_dict(training.best)
+    if len(trainings) == 1:
+        return first.model, first.progress.best_score
+    model, settings = Ensemble([training.model for training in trainings]), first.settings
+    graphs = on_device(validation, first.device)
+    accuracy, loss = evaluate(model, graphs, settings.batch_size, precision=settings.precision)
+    return model, (accuracy, -loss)
 
 
 def assess(selected: Selected, test: GraphSet, context: FoldContext) -> Outcome:
@@ -118,12 +138,15 @@ def paper(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) 
     """Train on all graphs but the test part, and record the test accuracy after each epoch."""
     train = graphs[sorted(split.train + split.validation)]
     test = graphs[split.test]
-    encoder = _encoder(task, 0, train)
-    training = _train(task, 0, encoder, train, test, context)
+    encoded = _encoded(task, 0, train, test, context)
+    training = _train(task, 0, encoded, context)
     progress, settings = training.progress, training.settings
-    encoded = on_device(encoder.transform(test, cache=context.encodings), training.device)
     counts = count_predictions(
-        training.ema.model, encoded, settings.batch_size, test.num_classes, settings.precision
+        training.ema.model,
+        on_device(encoded.validation, training.device),
+        settings.batch_size,
+        test.num_classes,
+        settings.precision,
     )
     return Outcome(
         curve=Curve(
@@ -163,33 +186,41 @@ def split_of(task: FoldTask, graphs: GraphSet) -> Split:
     return folds[which.fold]
 
 
-def _train(
-    task: FoldTask,
-    number: int,
-    encoder: Encoder,
-    train: GraphSet,
-    validation: GraphSet,
-    context: FoldContext,
-) -> Training:
-    """Train a candidate, from its checkpoint if there is one."""
-    which, candidate = task.fold, task.candidates[number]
-    scope = (which.dataset, which.pool, "folds", which.folds, "fold", which.fold)
-    with initialize_from(seed_for(which.seed, *scope, "weights")):
-        model = build_network(
-            encoder.width,
-            train.num_classes,
-            candidate.network,
-            edge_features=encoder.edge_width,
-            train=train,
-        )
-    training = Training(
-        model,
+@dataclass(frozen=True)
+class Parts:
+    """Encoded graphs to train on, and to evaluate on after each epoch; and their encoder."""
+
+    train: GraphSet
+    validation: GraphSet
+    encoder: Encoder
+
+
+def _encoded(
+    task: FoldTask, candidate: int, train: GraphSet, validation: GraphSet, context: FoldContext
+) -> Parts:
+    encoder = _encoder(task, candidate, train)
+    return Parts(
         encoder.transform(train, cache=context.encodings),
         encoder.transform(validation, cache=context.encodings),
-        candidate.training,
-        which.seed,
-        scope,
+        encoder,
     )
+
+
+def _train(task: FoldTask, number: int, parts: Parts, context: FoldContext) -> Training:
+    """Run a training of the task, from its checkpoint if there is one."""
+    which = task.fold
+    candidate, member = task.trainings[number]
+    settings, seed = task.candidates[candidate], member_seed(which.seed, member)
+    scope = (which.dataset, which.pool, "folds", which.folds, "fold", which.fold)
+    with initialize_from(seed_for(seed, *scope, "weights")):
+        model = build_network(
+            parts.encoder.width,
+            parts.train.num_classes,
+            settings.network,
+            edge_features=parts.encoder.edge_width,
+            train=parts.train,
+        )
+    training = Training(model, parts.train, parts.validation, settings.training, seed, scope)
     checkpoint = context.checkpoint(number)
     restore_checkpoint(training, checkpoint, task.key)
     training.run(partial(context.after_epoch, number))
@@ -204,5 +235,5 @@ def _encoder(task: FoldTask, number: int, train: GraphSet) -> Encoder:
     return Encoder(task.encoding, edges=network.uses_edges).fit(train)
 
 
-def _parameters(model: GraphNetwork) -> int:
+def _parameters(model: GraphNetwork | Ensemble) -> int:
     return sum(parameter.numel() for parameter in model.parameters())

@@ -75,10 +75,28 @@ class FoldTask(BaseModel):
         """The name of the fold's record and checkpoint."""
         return key_of(self.fold, self.settings)
 
+    @cached_property
+    def trainings(self) -> tuple[tuple[int, int], ...]:
+        """The candidate and the member that each training of the fold is for."""
+        return tuple(
+            (number, member)
+            for number, candidate in enumerate(self.candidates)
+            for member in range(candidate.training.members)
+        )
+
+    def trainings_of(self, candidate: int) -> list[int]:
+        """Return the numbers of a candidate's trainings."""
+        return [number for number, (of, _) in enumerate(self.trainings) if of == candidate]
+
+    def epochs_before(self, training: int) -> int:
+        """Return the number of epochs of all trainings before one."""
+        before = (self.candidates[candidate] for candidate, _ in self.trainings[:training])
+        return sum(candidate.training.epochs for candidate in before)
+
     @property
     def epochs(self) -> int:
-        """Epochs of all candidates together."""
-        return sum(candidate.training.epochs for candidate in self.candidates)
+        """Epochs of all trainings together."""
+        return self.epochs_before(len(self.trainings))
 
     def with_absolute_paths(self) -> "FoldTask":
         """Return the same task with paths that do not depend on the working directory."""

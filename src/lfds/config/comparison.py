@@ -106,6 +106,11 @@ class CompareSpec(TrainingSettings):
             )
         if "device" in self.grid:
             raise ValueError("grid: device is where all candidates are trained; set it outside")
+        if self.members > 1 and self.protocol != "fair":
+            raise ValueError(
+                f"members={self.members} needs protocol='fair'; under 'paper' every epoch of one "
+                "network is tested"
+            )
         if self.keep != "best" and self.protocol != "fair":
             raise ValueError(
                 f"keep={self.keep!r} needs protocol='fair'; under 'paper' every epoch is tested"

@@ -25,7 +25,8 @@ SCHEMA_VERSION = 5
 belongs to :class:`lfds.LFDSPool` (``input_map``); before it belonged to the pooling around it.
 3: by default anchors are smooth, and the vector of every graph is normalized before the head.
 4: records hold confusion matrices, and which folds were the first of their process.
-5: by default networks use labels and attributes of edges.
+5: by default networks use labels and attributes of edges; models and comparisons may be ensembles
+of several members.
 """
 
 VERSION_KEY = "schema_version"

@@ -42,3 +42,6 @@ class TrainingSettings(BaseModel):
     precision: Annotated[Precision, added(before="32", since=2)] = "32"
     """Precision of the products in the network: ``32``, or ``bf16`` under autocast; weights and
     losses are always float32."""
+    members: Annotated[int, Field(ge=1, le=1000), added(before=1, since=5)] = 1
+    """Number of networks that are trained from different random streams; their probabilities are
+    averaged. Several need the protocol ``fair``."""

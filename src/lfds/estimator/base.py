@@ -19,22 +19,16 @@ from lfds.data.encodings.encoder import Encoder, automatic_encoding
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.atom_features import MoleculeOptions
-from lfds.estimator.fitting import (
-    FitPlan,
-    FitResult,
-    WarmStart,
-    fit_network,
-    new_encoder,
-    new_network,
-    partial_fit_network,
-)
+from lfds.estimator.fitting import FitPlan, new_encoder, new_network, partial_fit_networks
 from lfds.estimator.input_conversion import Graphs, as_graphs, check_features
+from lfds.estimator.members import FitResult, WarmStart, fit_networks
 from lfds.estimator.model_card import ModelCard, TrainingData
 from lfds.estimator.options import Options
-from lfds.estimator.output_decoding import Decoder
+from lfds.estimator.output_decoding import Decoder, member_spread
 from lfds.estimator.persistence import SavedModel, save_model
 from lfds.estimator.predictor import predict
 from lfds.nn import GraphNetwork, NetworkSettings
+from lfds.nn.models.ensemble import average_outputs
 from lfds.train.device import resolve_device
 from lfds.train.loop import Progress
 from lfds.train.memory_limit import check_memory
@@ -47,15 +41,16 @@ _Decoder = TypeVar("_Decoder", bound=Decoder)
 
 
 class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
-    """A network with a latent structure as a scikit-learn estimator."""
+    """Networks with a latent structure, mostly one, as a scikit-learn estimator."""
 
-    network_: GraphNetwork
+    networks_: tuple[GraphNetwork, ...]
     encoder_: Encoder
     decoder_: _Decoder
-    history_: Progress
+    histories_: tuple[Progress, ...]
     training_data_: TrainingData
+    validation_score_: float
     _fits: int
-    _optimizer: torch.optim.Optimizer | None
+    _optimizers: tuple[torch.optim.Optimizer, ...]
 
     # scikit-learn reads the options from this signature; everything else about them is in Options.
     def __init__(
@@ -76,6 +71,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         node_label: str | None = DEFAULTS.node_label,
         edge_attributes: Sequence[str] = (),
         edge_label: str | None = DEFAULTS.edge_label,
+        members: int = DEFAULTS.members,
         seed: int = DEFAULTS.seed,
         device: str = DEFAULTS.device,
         precision: str = DEFAULTS.precision,
@@ -117,7 +113,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         plan = self._plan(data, objective)
         if start is not None:
             check_features(data, start.encoder, stacklevel=2)
-        fitted = fit_network(
+        fitted = fit_networks(
             data.with_targets(targets),
             self._strata(targets),
             decoder.outputs,
@@ -126,8 +122,9 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             _checked_rows(held_out, len(data)),
             None if checkpoints is None else Path(checkpoints),
         )
-        self._set(fitted.network, fitted.encoder, self._calibrate(decoder, fitted, targets))
-        self.history_ = fitted.history
+        self._set(fitted.networks, fitted.encoder, self._calibrate(decoder, fitted, targets))
+        self.histories_ = fitted.histories
+        self.validation_score_ = _score(fitted, targets, objective, decoder)
         self.training_data_ = TrainingData.of(data)
         self._fits = 1 if start is None else start.fits + 1
         return self
@@ -140,25 +137,39 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         plan = self._plan(data, objective)
         if not started:
             encoder = new_encoder(data, plan)
-            self._set(new_network(encoder, decoder.outputs, plan, data), encoder, decoder)
-            self.history_, self.training_data_, self._fits = Progress(), TrainingData.of(data), 0
+            members = range(plan.options.members)
+            made = (new_network(encoder, decoder.outputs, plan, data, one) for one in members)
+            self._set(tuple(made), encoder, decoder)
+            self.histories_ = tuple(Progress() for _ in members)
+            self.training_data_, self._fits = TrainingData.of(data), 0
         check_features(data, self.encoder_, stacklevel=3)
-        if self._optimizer is None:
-            rate = plan.training.learning_rate
-            self._optimizer = torch.optim.AdamW(
-                self.network_.parameters(), lr=rate, weight_decay=plan.training.weight_decay
-            )
-        loss, score = partial_fit_network(
+        rate, decay = plan.training.learning_rate, plan.training.weight_decay
+        self._optimizers = self._optimizers or tuple(
+            torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=decay)
+            for network in self.networks_
+        )
+        found = partial_fit_networks(
             data.with_targets(targets),
-            self.network_,
+            self.networks_,
             self.encoder_,
             plan,
             self.history_.epochs,
-            self._optimizer,
+            self._optimizers,
         )
-        self.history_.loss.append(loss)
-        self.history_.train.append(score)
+        for history, (loss, score) in zip(self.histories_, found, strict=True):
+            history.loss.append(loss)
+            history.train.append(score)
         return self
+
+    @property
+    def network_(self) -> GraphNetwork:
+        """The fitted network; of several members the first."""
+        return self.networks_[0]
+
+    @property
+    def history_(self) -> Progress:
+        """The history of the fit; of several members that of the first."""
+        return self.histories_[0]
 
     @property
     def n_iter_(self) -> int:
@@ -167,12 +178,46 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         return self.history_.epochs
 
     def outputs(self, graphs: Graphs) -> NDArray[np.float32]:
-        """Return the outputs of the network, ``[graphs, outputs]``: logits, or scaled values."""
-        return self._predict(graphs)
+        """Return the outputs of the network, ``[graphs, outputs]``: logits, or scaled values.
+
+        Those of several members are averaged: probabilities, or values.
+        """
+        return self._average(self._predict(graphs))
+
+    def outputs_and_std(
+        self, graphs: Graphs
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64] | None]:
+        """Return the outputs, and how much the predictions of the members differ.
+
+        The second is the standard deviation of their probabilities or values, in the shape of the
+        predictions; ``None`` for a single network.
+        """
+        found = self._predict(graphs)
+        spread = member_spread(self.decoder_, found.numpy()) if len(found) > 1 else None
+        return self._average(found), spread
 
     def transform(self, graphs: Graphs) -> NDArray[np.float32]:
-        """Return the vector of every graph that the head of the network sees."""
-        return self._predict(graphs, head=False)
+        """Return the vector of every graph that the head of the network sees.
+
+        The vectors of several members are concatenated.
+        """
+        found = self._predict(graphs, head=False)
+        return found.transpose(0, 1).flatten(start_dim=1).numpy()
+
+    def _average(self, outputs: Tensor) -> NDArray[np.float32]:
+        return average_outputs(outputs, self.decoder_.kind).numpy()
+
+    def _std(self, graphs: Graphs) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Return what :meth:`outputs_and_std` returns, or raise if there is no second."""
+        check_is_fitted(self, "network_")
+        if len(self.networks_) == 1:
+            raise DataError(
+                "needs the spread of several members, and the model has one; fit with members=5",
+                source="return_std",
+            )
+        outputs, spread = self.outputs_and_std(graphs)
+        assert spread is not None
+        return outputs, spread
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a folder, completely or not at all; :func:`lfds.load` reads it.
@@ -189,14 +234,16 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             meaning=self.decoder_,
             training_data=self.training_data_,
             history=self.history_,
+            other_histories=list(self.histories_[1:]),
             fits=self._fits,
         )
-        save_model(path, card, self.network_, self.encoder_)
+        save_model(path, card, self.networks_, self.encoder_)
 
     def restore(self, saved: SavedModel) -> Self:
         """Take over a saved model; called by :func:`lfds.load`."""
-        self._set(saved.network, saved.encoder, cast(_Decoder, saved.card.decoder))
-        self.history_, self.training_data_ = saved.card.history, saved.card.training_data
+        self._set(saved.networks, saved.encoder, cast(_Decoder, saved.card.decoder))
+        self.histories_ = (saved.card.history, *saved.card.other_histories)
+        self.training_data_ = saved.card.training_data
         self._fits = saved.card.fits
         return self
 
@@ -246,7 +293,14 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
                 "the settings of the network have changed since the last fit; set warm_start=False",
                 source="warm_start",
             )
-        return WarmStart(self.network_, self.encoder_, self._fits)
+        members = self._options().members
+        if members != len(self.networks_):
+            raise DataError(
+                f"the last fit had {len(self.networks_)} member(s), not {members}; set "
+                "warm_start=False",
+                source="members",
+            )
+        return WarmStart(self.networks_, self.encoder_, self._fits)
 
     def _read(self, graphs: Graphs, *, targets: bool, anew: bool = False) -> GraphSet:
         options = self._options()
@@ -265,13 +319,14 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         """How SMILES are read: as those that the model was fitted on."""
         return self.training_data_.molecules if hasattr(self, "training_data_") else _MOLECULES
 
-    def _predict(self, graphs: Graphs, *, head: bool = True) -> NDArray[np.float32]:
+    def _predict(self, graphs: Graphs, *, head: bool = True) -> Tensor:
+        """Return the outputs of each member, ``[members, graphs, outputs]``."""
         check_is_fitted(self, "network_")
         data = self._read(graphs, targets=False)
         check_features(data, self.encoder_, stacklevel=4)
         options = self._options()
-        found = predict(
-            self.network_,
+        return predict(
+            self.networks_,
             self.encoder_,
             data,
             workers=options.workers,
@@ -279,11 +334,19 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             device=resolve_device(options.device),
             precision=options.precision,
         )
-        return found.numpy()
 
-    def _set(self, network: GraphNetwork, encoder: Encoder, decoder: _Decoder) -> None:
-        self.network_, self.encoder_, self.decoder_ = network, encoder, decoder
-        self._optimizer = None
+    def _set(self, networks: tuple[GraphNetwork, ...], encoder: Encoder, decoder: _Decoder) -> None:
+        self.networks_, self.encoder_, self.decoder_ = networks, encoder, decoder
+        self._optimizers = ()
+
+
+def _score(fitted: FitResult, targets: Tensor, objective: Objective, decoder: Decoder) -> float:
+    """Return the score of the averaged members on validation graphs; without any, of training."""
+    each = [history.validation[history.best] for history in fitted.histories]
+    if len(each) == 1 or len(fitted.validation) == 0:
+        return float(np.mean(each))
+    y = targets[fitted.validation]
+    return objective.total_score(average_outputs(fitted.outputs, decoder.kind), y) / len(y)
 
 
 def _checked_rows(held_out: Sequence[int] | None, count: int) -> NDArray[np.int64] | None:

@@ -1,7 +1,7 @@
 """A classifier of graphs with the interface of scikit-learn."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final, overload
 
 import numpy as np
 import torch
@@ -14,8 +14,8 @@ from torch import Tensor
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
-from lfds.estimator.fitting import FitResult
 from lfds.estimator.input_conversion import Graphs
+from lfds.estimator.members import FitResult
 from lfds.estimator.options import document_options
 from lfds.estimator.output_decoding import ClassDecoder, MultiLabelDecoder, fit_temperature
 from lfds.estimator.targets import (
@@ -32,6 +32,7 @@ from lfds.estimator.targets import (
     target_names,
     warn_of_many_classes,
 )
+from lfds.nn.models.ensemble import average_outputs
 from lfds.train.objective import Classify, ClassifyEach, Objective
 
 _Decoder = ClassDecoder | MultiLabelDecoder
@@ -52,9 +53,12 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
     Attributes:
         classes_: The labels as the user spelt them, sorted.
         temperature_: Outputs are divided by it before the softmax; one for each of several targets.
-        network_: The fitted :class:`lfds.nn.GraphNetwork`.
-        encoder_: Computes its node features.
+        network_: The fitted :class:`lfds.nn.GraphNetwork`; of several members the first.
+        networks_: All members.
+        encoder_: Computes the node features.
         history_: Losses and accuracies of each epoch; ``history_.best`` is the epoch that was kept.
+        histories_: Those of all members.
+        validation_score_: Of the last fit, on the validation graphs; it is not saved.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -84,6 +88,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
         node_label: str | None = DEFAULTS.node_label,
         edge_attributes: Sequence[str] = (),
         edge_label: str | None = DEFAULTS.edge_label,
+        members: int = DEFAULTS.members,
         seed: int = DEFAULTS.seed,
         device: str = DEFAULTS.device,
         precision: str = DEFAULTS.precision,
@@ -128,12 +133,33 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
             return decoder.temperature
         return np.array(decoder.temperatures)
 
-    def predict_proba(self, graphs: Graphs) -> NDArray[np.float64]:
+    @overload
+    def predict_proba(
+        self, graphs: Graphs, return_std: Literal[False] = False
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def predict_proba(
+        self, graphs: Graphs, return_std: Literal[True]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    def predict_proba(
+        self, graphs: Graphs, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the probability of every class, ``[graphs, classes]``, in their order.
 
-        With several targets it is that of the second class of each, ``[graphs, targets]``.
+        With several targets it is that of the second class of each, ``[graphs, targets]``. Those of
+        several members are averaged.
+
+        Args:
+            graphs: What ``fit`` takes.
+            return_std: Whether to return also the standard deviation of the probabilities over the
+                members, in the same shape.
         """
-        outputs = self.outputs(graphs)
+        if return_std:
+            outputs, spread = self._std(graphs)
+            return self.decoder_.probabilities(outputs), spread
+        outputs = self.outputs(graphs)  # raises if there was no fit
         return self.decoder_.probabilities(outputs)
 
     def predict(self, graphs: Graphs) -> Labels:
@@ -236,7 +262,9 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
         return targets.numpy() if targets.ndim == 1 else np.zeros(len(targets), dtype=np.int64)
 
     def _calibrate(self, decoder: _Decoder, fitted: FitResult, targets: Tensor) -> _Decoder:
-        labels, outputs = targets.numpy()[fitted.validation], fitted.outputs.numpy()
+        # Of the averaged probabilities: single members are surer than all together.
+        outputs = average_outputs(fitted.outputs, decoder.kind).numpy()
+        labels = targets.numpy()[fitted.validation]
         if isinstance(decoder, ClassDecoder):
             found = fit_temperature(outputs, labels)
             return ClassDecoder(names=decoder.names, temperature=found)

@@ -1,6 +1,6 @@
-"""Training a network on graphs with targets, for classifiers and regressors alike."""
+"""Training one network on graphs with targets, for classifiers and regressors alike."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from lfds.estimator.options import Options
 from lfds.estimator.predictor import run
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.nn.randomness import draw_from, initialize_from
-from lfds.seeds import seed_for
+from lfds.seeds import member_seed, seed_for
 from lfds.train import DivergedError
 from lfds.train.device import CPU, on_device, resolve_device
 from lfds.train.distributed import fit_folder, shared_fit, train_together
@@ -57,77 +57,86 @@ class FitPlan:
 
 
 @dataclass(frozen=True)
-class WarmStart:
-    """A fitted network to continue from.
+class FitData:
+    """What all members of an ensemble are fitted on.
 
     Attributes:
-        network: Its weights are copied.
-        encoder: The encoder it was fitted with.
-        fits: How often it was fitted before; part of the names of random streams.
+        encoder: Fitted on the training graphs.
+        encoded: All graphs, encoded, with targets in the form of the objective.
+        train: Rows of the training graphs.
+        validation: Rows of the validation graphs.
+        outputs: Number of outputs of a network.
+        fits: How often there was a fit before; part of the names of random streams.
     """
 
-    network: GraphNetwork
     encoder: Encoder
-    fits: int
+    encoded: GraphSet
+    train: Rows
+    validation: Rows
+    outputs: int
+    fits: int = 0
 
 
 @dataclass(frozen=True)
-class FitResult:
-    """A fitted network.
+class Conditions:
+    """How a network is trained, besides its settings.
+
+    Attributes:
+        after_epoch: Called with the history after each epoch.
+        workers: Processes that train it together.
+        checkpoints: Folder in which the same fit goes on where it was interrupted.
+    """
+
+    after_epoch: Callable[[Progress], None]
+    workers: int = 1
+    checkpoints: Path | None = None
+
+
+@dataclass(frozen=True)
+class FittedNetwork:
+    """One fitted network.
 
     Attributes:
         network: With the weights of the best epoch.
-        encoder: Fitted on the training graphs.
         history: Losses and scores of every epoch.
-        validation: Rows of the validation graphs.
-        outputs: The outputs of the network for them.
+        outputs: Its outputs for the validation graphs.
     """
 
     network: GraphNetwork
-    encoder: Encoder
     history: Progress
-    validation: Rows
     outputs: Tensor
 
 
 def fit_network(
-    graphs: GraphSet,
-    strata: NDArray[np.integer],
-    outputs: int,
+    data: FitData,
     plan: FitPlan,
-    start: WarmStart | None,
-    held_out: Rows | None = None,
-    checkpoints: Path | None = None,
-) -> FitResult:
-    """Fit a network.
+    member: int,
+    start: GraphNetwork | None,
+    how: Conditions,
+) -> FittedNetwork:
+    """Fit one network.
 
     Args:
-        graphs: With targets ``y`` in the form of the objective.
-        strata: Class of each graph, for a stratified validation split; zeros for regression.
-        outputs: Number of outputs of the network.
+        data: The graphs.
         plan: All settings.
-        start: Network to continue from; ``None`` for new weights.
-        held_out: Rows of the validation graphs; by default they are drawn, whole groups if the
-            graphs have groups.
-        checkpoints: Folder in which the same fit goes on where it was interrupted.
+        member: Which member of an ensemble it is; part of the names of random streams.
+        start: Network to continue from, which is copied; ``None`` for new weights.
+        how: What does not change the network, besides the number of processes.
     """
-    options = plan.options
-    train, validation = _parts(graphs, strata, options, held_out)
-    encoder = new_encoder(graphs[train], plan) if start is None else start.encoder
-    encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
-    scope = ("estimator", "fit", 0 if start is None else start.fits)
+    encoded, validation = data.encoded, data.validation
     if start is None:
-        network = new_network(encoder, outputs, plan, graphs[train])
+        network = new_network(data.encoder, data.outputs, plan, encoded[data.train], member)
     else:
-        network = deepcopy(start.network)
+        network = deepcopy(start)
     part = encoded[validation] if len(validation) else None
-    best, history = _train(network, encoded[train], part, plan, scope, checkpoints)
+    seed, scope = member_seed(plan.options.seed, member), ("estimator", "fit", data.fits)
+    best, history = _train(network, encoded[data.train], part, plan, seed, scope, how)
     network.load_state_dict(best)
     # The nodes of a cluster may have accelerators that this machine has not.
-    device = resolve_device(options.device) if options.ray is None else CPU
+    device = resolve_device(plan.options.device) if plan.options.ray is None else CPU
     network.to(device)
     validated = run(network.eval(), encoded[validation], device, plan.training.precision)
-    return FitResult(network.to(CPU), encoder, history, validation, validated)
+    return FittedNetwork(network.to(CPU), history, validated)
 
 
 def _train(
@@ -135,63 +144,81 @@ def _train(
     train: GraphSet,
     validation: GraphSet | None,
     plan: FitPlan,
+    seed: int,
     scope: Scope,
-    checkpoints: Path | None,
+    how: Conditions,
 ) -> tuple[Weights, Progress]:
     """Return the weights of the best epoch and the history."""
-    options, epochs = plan.options, plan.training.epochs
-    how: dict[str, Any] = {"objective": plan.objective, "patience": options.patience}
-    with progress_bar(epochs, shown=options.progress) as after_epoch:
-        if options.workers == 1 and options.ray is None and checkpoints is None:
-            training = Training(
-                network, train, validation, plan.training, options.seed, scope, **how
-            )
-            training.run(lambda now: after_epoch(now.progress))
-            return training.best, training.progress
-        with fit_folder(checkpoints) as folder:
-            fit = shared_fit(
-                folder,
-                network,
-                train,
-                validation,
-                plan.training,
-                options.seed,
-                scope,
-                ranks=options.workers,
-                **how,
-            )
-            return train_together(fit, after_epoch, options.ray)
+    with_objective: dict[str, Any] = {
+        "objective": plan.objective,
+        "patience": plan.options.patience,
+    }
+    if how.workers == 1 and plan.options.ray is None and how.checkpoints is None:
+        training = Training(
+            network, train, validation, plan.training, seed, scope, **with_objective
+        )
+        training.run(lambda now: how.after_epoch(now.progress))
+        return training.best, training.progress
+    with fit_folder(how.checkpoints) as folder:
+        fit = shared_fit(
+            folder,
+            network,
+            train,
+            validation,
+            plan.training,
+            seed,
+            scope,
+            ranks=how.workers,
+            **with_objective,
+        )
+        return train_together(fit, how.after_epoch, plan.options.ray)
 
 
-def partial_fit_network(
+def partial_fit_networks(
     graphs: GraphSet,
-    network: GraphNetwork,
+    networks: Sequence[GraphNetwork],
     encoder: Encoder,
     plan: FitPlan,
     call: int,
-    optimizer: torch.optim.Optimizer,
-) -> tuple[float, float]:
-    """Train one epoch on some graphs; return the mean loss and score.
+    optimizers: Sequence[torch.optim.Optimizer],
+) -> list[tuple[float, float]]:
+    """Train each network for one epoch on some graphs; return their mean losses and scores.
 
     Args:
         graphs: With targets in the form of the objective.
-        network: Is trained in place.
+        networks: Are trained in place.
         encoder: Is used as it is.
         plan: All settings.
         call: Number of epochs before this call; part of the names of random streams.
-        optimizer: Keeps its state between calls.
+        optimizers: One for each network; they keep their states between calls.
     """
-    options, size = plan.options, plan.training.batch_size
+    options = plan.options
     encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
-    order = torch.Generator().manual_seed(seed_for(options.seed, "estimator", "order", call))
-    rows = torch.randperm(len(encoded), generator=order)
     device = resolve_device(options.device)
+    return [
+        _partial_fit(encoded, network, plan, call, optimizer, member, device)
+        for member, (network, optimizer) in enumerate(zip(networks, optimizers, strict=True))
+    ]
+
+
+def _partial_fit(
+    encoded: GraphSet,
+    network: GraphNetwork,
+    plan: FitPlan,
+    call: int,
+    optimizer: torch.optim.Optimizer,
+    member: int,
+    device: torch.device,
+) -> tuple[float, float]:
+    size, seed = plan.training.batch_size, member_seed(plan.options.seed, member)
+    order = torch.Generator().manual_seed(seed_for(seed, "estimator", "order", call))
+    rows = torch.randperm(len(encoded), generator=order)
     network.to(device)  # and stays there, as the state of the optimizer does
-    dropout = seed_for(options.seed, "estimator", "dropout", call)
+    dropout = seed_for(seed, "estimator", "dropout", call)
     with draw_from(dropout), memory_errors_explained(network.settings, size):
         parts = batches(on_device(encoded, device), rows, size)
         try:
-            return train_pass(network, parts, optimizer, plan.objective, options.precision)
+            return train_pass(network, parts, optimizer, plan.objective, plan.options.precision)
         except DivergedError as error:
             raise DivergedError(
                 f"{error} in call {call + 1}; start again with a learning rate below "
@@ -205,9 +232,12 @@ def new_encoder(train: GraphSet, plan: FitPlan) -> Encoder:
     return Encoder(plan.encoding, edges=plan.network.uses_edges).fit(train)
 
 
-def new_network(encoder: Encoder, outputs: int, plan: FitPlan, train: GraphSet) -> GraphNetwork:
-    """Return a network with random weights that depend on the seed of the plan alone."""
-    with initialize_from(seed_for(plan.options.seed, "estimator", "weights")):
+def new_network(
+    encoder: Encoder, outputs: int, plan: FitPlan, train: GraphSet, member: int = 0
+) -> GraphNetwork:
+    """Return a network with random weights that depend on seed and member alone."""
+    seed = member_seed(plan.options.seed, member)
+    with initialize_from(seed_for(seed, "estimator", "weights")):
         return build_network(
             encoder.width,
             outputs,
@@ -217,7 +247,7 @@ def new_network(encoder: Encoder, outputs: int, plan: FitPlan, train: GraphSet) 
         )
 
 
-def _parts(
+def validation_parts(
     graphs: GraphSet, strata: NDArray[np.integer], options: Options, held_out: Rows | None
 ) -> tuple[Rows, Rows]:
     """Return the rows of training and of validation graphs."""
@@ -257,22 +287,44 @@ def split_validation(strata: NDArray[np.integer], fraction: float, seed: int) ->
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
 
-@contextmanager
-def progress_bar(epochs: int, *, shown: bool) -> Iterator[Callable[[Progress], None]]:
-    """Show a progress bar on standard error; yield the function to call after each epoch.
+class FitBar:
+    """A progress bar on standard error.
 
     Args:
-        epochs: Number of epochs, at most.
+        bar: What is drawn.
+        epochs: Number of epochs of a network, at most.
+        members: Number of networks.
+    """
+
+    def __init__(self, bar: ProgressBar, epochs: int, members: int) -> None:
+        self._bar, self._epochs, self._members = bar, epochs, members
+        self._done = [0] * members
+        self._task = bar.add_task("fitting", total=epochs * members, note="")
+
+    def after_epoch(self, history: Progress, member: int = 0) -> None:
+        """Show the last epoch of a network."""
+        self._done[member] = history.epochs
+        part = "validation" if history.has_validation else "training"
+        which = f"member {member + 1} of {self._members}: " if self._members > 1 else ""
+        text = f"{which}loss {history.loss[-1]:.3f}, {part} {history.validation[-1]:.3f}"
+        self._bar.update(self._task, completed=sum(self._done), note=text)
+
+    def end(self, member: int) -> None:
+        """Count all epochs of a network as done, also those that patience left out."""
+        if self._members > 1:
+            self._done[member] = self._epochs
+
+
+@contextmanager
+def progress_bar(epochs: int, members: int = 1, *, shown: bool) -> Iterator[FitBar]:
+    """Show a progress bar on standard error.
+
+    Args:
+        epochs: Number of epochs of a network, at most.
+        members: Number of networks.
         shown: Whether there is a bar at all.
     """
     columns = (TextColumn("fitting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     note = TextColumn("{task.fields[note]}")
     with ProgressBar(*columns, note, console=Console(stderr=True), disable=not shown) as bar:
-        task = bar.add_task("fitting", total=epochs, note="")
-
-        def after_epoch(history: Progress) -> None:
-            part = "validation" if history.has_validation else "training"
-            text = f"loss {history.loss[-1]:.3f}, {part} {history.validation[-1]:.3f}"
-            bar.update(task, completed=history.epochs, note=text)
-
-        yield after_epoch
+        yield FitBar(bar, epochs, members)

@@ -78,7 +78,8 @@ class ModelCard(BaseModel):
         edge_features: Number of features of an edge; 0 before they were used.
         decoder: How outputs become classes or values; stored as ``meaning``.
         training_data: Which graphs it was fitted on.
-        history: Losses and scores of every epoch.
+        history: Losses and scores of every epoch, of the first member of an ensemble.
+        other_histories: Those of its other members.
         fits: How often ``fit`` was called.
         versions: Versions of Python and of the libraries that wrote it.
         files: SHA-256 of every other file of the folder.
@@ -92,14 +93,21 @@ class ModelCard(BaseModel):
     decoder: StoredDecoder = Field(alias="meaning")
     training_data: TrainingData
     history: Progress
+    other_histories: list[Progress] = []
     fits: int = Field(ge=0)
     versions: dict[str, str] = Field(default_factory=_library_versions)
     files: dict[str, str] = {}
 
+    @property
+    def members(self) -> int:
+        """Number of networks."""
+        return 1 + len(self.other_histories)
+
 
 def card_text(card: ModelCard) -> str:
     """Return a card as JSON, with its format, its version and a checksum."""
-    model = card.model_dump(mode="json", by_alias=True)
+    single = {"other_histories"} if card.members == 1 else set()
+    model = card.model_dump(mode="json", by_alias=True, exclude=single)
     head = {"format": FORMAT, "version": VERSION, VERSION_KEY: SCHEMA_VERSION}
     return json.dumps({**head, "sha256": digest(model), "model": model}, indent=1) + "\n"
 

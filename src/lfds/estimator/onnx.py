@@ -4,12 +4,13 @@ The inputs are ``labels`` and ``attributes`` of the nodes as a GraphSet has them
 (structural encodings, computed beforehand), ``edge_labels`` and ``edge_attributes``, each if the
 model uses it, then ``ptr`` and ``edge_index``. The output is ``probabilities`` of classes, or of
 the second class of each of several targets, or ``values`` in double precision.
+Predictions of several members are averaged in the file.
 """
 
 import json
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -30,6 +31,7 @@ from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.output_decoding import ClassDecoder, Decoder, MultiLabelDecoder, ValueDecoder
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.nn import GraphNetwork
+from lfds.nn.models.ensemble import average_outputs
 from lfds.nn.ops.ragged import runs_of_nodes
 
 _LARGEST_SIZE = 2**31 - 1
@@ -53,7 +55,7 @@ def export_onnx(estimator: GraphEstimator[Any], path: str | PathLike[str]) -> No
             f"has the base {base!r}, which an ONNX file cannot hold; fit one with base={able}",
             source="model",
         )
-    model = OnnxModel(estimator.network_, estimator.encoder_, estimator.decoder_).eval()
+    model = OnnxModel(estimator.networks_, estimator.encoder_, estimator.decoder_).eval()
     tables = [_example(table) for table in model.inputs]
     example = (tables, torch.tensor([0, 2, 4]), torch.tensor([[0, 1, 2], [1, 0, 3]]))
     nodes = torch.export.Dim("nodes", min=2, max=_LARGEST_SIZE)
@@ -107,7 +109,7 @@ def onnx_inputs(estimator: GraphEstimator[Any], graphs: GraphSet) -> dict[str, A
         "edge_attributes": graphs.edge_attributes,
     }
     _check_not_hashed(encoder)
-    model = OnnxModel(estimator.network_, encoder, estimator.decoder_)
+    model = OnnxModel(estimator.networks_, encoder, estimator.decoder_)
     given = {name: _of_width(tables[name], width).numpy() for name, width, _ in model.inputs}
     return {**given, "ptr": batch.ptr.numpy(), "edge_index": batch.edge_index.numpy()}
 
@@ -194,9 +196,9 @@ class OnnxModel(nn.Module):
     """A fitted model in basic operations, which every runtime supports.
 
     Args:
-        network: Its weights are shared.
-        encoder: The encoder it was fitted with.
-        decoder: Turns its outputs into probabilities or values.
+        networks: The members, whose predictions are averaged; their weights are shared.
+        encoder: The encoder they were fitted with.
+        decoder: Turns their outputs into probabilities or values.
 
     Attributes:
         inputs: Name, width and dtype of each input table of nodes or edges.
@@ -209,9 +211,11 @@ class OnnxModel(nn.Module):
     edge_shift: Tensor
     edge_scale: Tensor
 
-    def __init__(self, network: GraphNetwork, encoder: Encoder, decoder: Decoder) -> None:
+    def __init__(
+        self, networks: Sequence[GraphNetwork], encoder: Encoder, decoder: Decoder
+    ) -> None:
         super().__init__()
-        self.network = network
+        self.networks = nn.ModuleList(networks)
         self.label_values = encoder.label_values
         means, scales = encoder.attribute_scales
         self.shift = nn.Buffer(torch.tensor(means, dtype=torch.float64))
@@ -223,7 +227,7 @@ class OnnxModel(nn.Module):
         )
         self.edge_shift = nn.Buffer(torch.tensor(edge_means, dtype=torch.float64))
         self.edge_scale = nn.Buffer(torch.tensor(edge_scales, dtype=torch.float64))
-        structure = network.in_channels - sum(map(len, self.label_values)) - len(means)
+        structure = networks[0].in_channels - sum(map(len, self.label_values)) - len(means)
         tables: tuple[Table, ...] = (
             ("labels", len(self.label_values), torch.int64),
             ("attributes", len(means), torch.float32),
@@ -243,9 +247,8 @@ class OnnxModel(nn.Module):
         along = [part for name, part in encoded.items() if _is_of_edges(name)]
         features = torch.cat(along, dim=1) if along else None
         edges = EdgePairs(edge_index[0], edge_index[1], features)
-        everything, last = self.network.base(x, edges, ptr)
-        vectors = self.network.pooled(everything, last, ptr, None)  # a structure uses no edges
-        return self._decode(self.network.head(vectors))
+        outputs = [_outputs(network, x, ptr, edges) for network in self.networks]
+        return self._decode(average_outputs(torch.stack(outputs), self.decoder.kind))
 
     def _encode(self, name: str, table: Tensor) -> Tensor:
         if name == "attributes":
@@ -267,3 +270,11 @@ class OnnxModel(nn.Module):
         means = torch.tensor(self.decoder.means, dtype=torch.float64)
         scales = torch.tensor(self.decoder.scales, dtype=torch.float64)
         return outputs.double() * scales + means
+
+
+def _outputs(network: nn.Module, x: Tensor, ptr: Tensor, edges: EdgePairs) -> Tensor:
+    assert isinstance(network, GraphNetwork)
+    everything, last = network.base(x, edges, ptr)
+    vectors = network.pooled(everything, last, ptr, None)  # a structure uses no edges
+    outputs: Tensor = network.head(vectors)
+    return outputs

@@ -110,6 +110,11 @@ class Options(BaseModel):
     """Names of numeric edge data of NetworkX graphs."""
     edge_label: Annotated[StrictStr | None, _needs("None or one name")] = None
     """Name of categorical edge data of NetworkX graphs, which are integers."""
+    members: Annotated[int, Strict(), Field(ge=1, le=1000), _needs("an integer from 1 to 1000")] = (
+        _TRAINING.members
+    )
+    """Number of networks that are fitted from different random streams; their probabilities, or
+    values, are averaged, and their spread says how sure a prediction is."""
     seed: _Integer = 0
     """Random seed; the same seed, graphs and number of workers and threads give the same model."""
     device: Annotated[StrictStr, _needs("the name of a device, as 'cpu', 'cuda' or 'auto'")] = (
@@ -122,8 +127,8 @@ class Options(BaseModel):
     warm_start: _Switch = False
     """Whether ``fit`` continues from the weights of the last fit."""
     workers: _Count = 1
-    """Number of processes that train the network together, each on its part of every batch, and
-    that compute structural encodings."""
+    """Number of processes that train the network together, each on its part of every batch, or that
+    train the members of an ensemble, and that compute structural encodings."""
     ray: Annotated[StrictStr | None, _needs("None or the address of a cluster, as 'host:6379'")] = (
         None
     )

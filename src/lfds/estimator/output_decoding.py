@@ -178,6 +178,18 @@ Decoder = ClassDecoder | MultiLabelDecoder | ValueDecoder
 StoredDecoder = Annotated[Decoder, Field(discriminator="kind")]
 
 
+def member_spread(decoder: Decoder, outputs: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the sample standard deviation of the predictions of several networks.
+
+    Args:
+        decoder: Turns outputs into probabilities or values.
+        outputs: ``[members, graphs, outputs]`` of two members or more.
+    """
+    read = decoder.values if isinstance(decoder, ValueDecoder) else decoder.probabilities
+    found: NDArray[np.float64] = np.stack([read(one) for one in outputs]).std(axis=0, ddof=1)
+    return found
+
+
 def fit_temperature(logits: NDArray[np.floating], y: NDArray[np.integer]) -> float:
     r"""Return the temperature that maximizes the likelihood of some labels.
 

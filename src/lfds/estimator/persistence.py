@@ -1,6 +1,8 @@
 """Saving and loading models: weights in safetensors, the rest in JSON; nothing is unpickled."""
 
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from lfds.estimator.regressor import LFDSRegressor
 
 CARD, WEIGHTS, ENCODER = "model.json", "weights.safetensors", "encoder.json"
-_FILES = frozenset((CARD, WEIGHTS, ENCODER))
+_OTHER_WEIGHTS = re.compile(r"weights-[1-9]\d*\.safetensors")
 # Settings that are the length of an axis of some tensor, and settings that count tensors.
 _LENGTHS = ("width", "head_width", "slots")
 _COUNTS = ("layers", "depth")
@@ -44,13 +46,27 @@ class SavedModel:
 
     Attributes:
         card: Everything that is not a tensor.
-        network: With its weights, in evaluation mode.
+        networks: The members with their weights, in evaluation mode.
         encoder: Fitted.
     """
 
     card: ModelCard
-    network: GraphNetwork
+    networks: tuple[GraphNetwork, ...]
     encoder: Encoder
+
+
+def weights_file(member: int) -> str:
+    """Return the name of the file with the weights of a member.
+
+    >>> weights_file(0), weights_file(4)
+    ('weights.safetensors', 'weights-4.safetensors')
+    """
+    return WEIGHTS if member == 0 else f"weights-{member}.safetensors"
+
+
+def is_model_file(name: str) -> bool:
+    """Whether a file of this name may be part of a model folder."""
+    return name in (CARD, WEIGHTS, ENCODER) or _OTHER_WEIGHTS.fullmatch(name) is not None
 
 
 def load(path: str | PathLike[str]) -> "LFDSClassifier | LFDSRegressor":
@@ -79,28 +95,31 @@ def load_model(path: str | PathLike[str]) -> SavedModel:
         check_present(folder, "model")
         raise DataError("is not a model: needs a folder that save wrote", source=folder)
     card = read_card(folder / CARD)
-    files = {name: _verified(folder / name, card.files.get(name)) for name in (WEIGHTS, ENCODER)}
-    encoder = Encoder.from_json(files[ENCODER])
+    encoder = Encoder.from_json(_verified(folder / ENCODER, card.files.get(ENCODER)))
     for what, width, wanted in (
         ("features", encoder.width, card.features),
         ("edge features", encoder.edge_width, card.edge_features),
     ):
         if width != wanted:
             raise damaged(folder / ENCODER, f"has {width} {what}, not {wanted}")
-    network = network_from(files[WEIGHTS], card, folder / WEIGHTS)
-    return SavedModel(card, network.eval(), encoder)
+    networks = []
+    for name in map(weights_file, range(card.members)):
+        content = _verified(folder / name, card.files.get(name))
+        networks.append(network_from(content, card, folder / name).eval())
+    return SavedModel(card, tuple(networks), encoder)
 
 
 def save_model(
-    path: str | PathLike[str], card: ModelCard, network: GraphNetwork, encoder: Encoder
+    path: str | PathLike[str], card: ModelCard, networks: Sequence[GraphNetwork], encoder: Encoder
 ) -> None:
     """Write a model folder completely or not at all, replacing a model that is there."""
     check_replaceable(path)
-    files = {WEIGHTS: weights_of(network), ENCODER: encoder.to_json().encode()}
+    files = {weights_file(member): weights_of(one) for member, one in enumerate(networks)}
+    files[ENCODER] = encoder.to_json().encode()
     card = card.model_copy(
         update={"files": {name: _sha256(content) for name, content in files.items()}}
     )
-    with atomic_folder(Path(path), replaceable=_FILES.__contains__) as folder:
+    with atomic_folder(Path(path), replaceable=is_model_file) as folder:
         for name, content in files.items():
             (folder / name).write_bytes(content)
         (folder / CARD).write_text(card_text(card), encoding="utf-8")
@@ -109,7 +128,7 @@ def save_model(
 def check_replaceable(path: str | PathLike[str]) -> None:
     """Raise if saving a model at ``path`` would delete anything but a model."""
     folder = Path(path)
-    check_overwrite(folder, _FILES.__contains__)
+    check_overwrite(folder, is_model_file)
     if not folder.exists() or not any(folder.iterdir()):
         return
     try:

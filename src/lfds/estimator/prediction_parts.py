@@ -365,7 +365,7 @@ def _csv(estimator: Estimator, chunks: Iterable[Chunk], errors: bool) -> tuple[b
     table = csv.writer(text, lineterminator="\n")
     for chunk in chunks:
         if graphs == 0:
-            table.writerow(table_header(estimator.decoder_, chunk, errors=errors))
+            table.writerow(table_header(estimator, chunk, errors=errors))
         table.writerows(table_rows(estimator, chunk, errors=errors))
         graphs += len(chunk.positions)
     return text.getvalue().encode(), graphs

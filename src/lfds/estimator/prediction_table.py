@@ -16,28 +16,30 @@ Estimator = LFDSClassifier | LFDSRegressor
 _SINGLE, _FINEST = 7, 1e10
 
 
-def table_header(decoder: Decoder, chunk: Chunk, *, errors: bool) -> list[str]:
+def table_header(estimator: Estimator, chunk: Chunk, *, errors: bool) -> list[str]:
     """Return the names of the columns, as text.
 
     Args:
-        decoder: Of the estimator.
+        estimator: Of several members there are columns with their standard deviations.
         chunk: Decides whether there are SMILES.
         errors: Whether there is a last column with the reason why a row was skipped.
     """
-    return _guarded(_header(decoder, chunk, errors))
+    return _guarded(_header(estimator, chunk, errors))
 
 
 def table_rows(estimator: Estimator, chunk: Chunk, *, errors: bool) -> list[list[Any]]:
     """Return the rows of a chunk in the order of its source, as text."""
     decoder = estimator.decoder_
-    cells = _texts(decoder, estimator.outputs(chunk.graphs))
+    outputs, std = estimator.outputs_and_std(chunk.graphs)
+    spreads = ([f"{one:.6g}" for one in row] for row in _spreads(decoder, outputs, std))
+    cells = ([*row, *more] for row, more in zip(_texts(decoder, outputs), spreads, strict=True))
     end = _error_column(chunk, errors, "")
     given = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
     rows = [
         (position, [position, *text, *row, *end])
         for position, text, row in zip(chunk.positions, given, cells, strict=True)
     ]
-    nothing = [""] * len(_names(decoder))
+    nothing = [""] * len(_names(estimator))
     rows += [
         (row.position, [row.position, row.text, *nothing, row.reason]) for row in chunk.skipped
     ]
@@ -47,15 +49,17 @@ def table_rows(estimator: Estimator, chunk: Chunk, *, errors: bool) -> list[list
 def table_columns(estimator: Estimator, chunk: Chunk, *, errors: bool) -> dict[str, list[Any]]:
     """Return the columns of a chunk, with numbers as they are and None where there is none."""
     decoder = estimator.decoder_
-    names = _header(decoder, chunk, errors)
+    names = _header(estimator, chunk, errors)
     given = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
     end = _error_column(chunk, errors, None)
-    cells = _numbers(decoder, estimator.outputs(chunk.graphs))
+    outputs, std = estimator.outputs_and_std(chunk.graphs)
+    spreads = _spreads(decoder, outputs, std)
+    cells = ([*row, *more] for row, more in zip(_numbers(decoder, outputs), spreads, strict=True))
     rows = [
         [position, *text, *row, *end]
         for position, text, row in zip(chunk.positions, given, cells, strict=True)
     ]
-    nothing = [None] * len(_names(decoder))
+    nothing = [None] * len(_names(estimator))
     rows += [[row.position, row.text, *nothing, row.reason] for row in chunk.skipped]
     rows.sort(key=lambda row: row[0])
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
@@ -66,22 +70,35 @@ def _guarded(row: list[Any]) -> list[Any]:
     return [spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row]
 
 
-def _header(decoder: Decoder, chunk: Chunk, errors: bool) -> list[str]:
+def _header(estimator: Estimator, chunk: Chunk, errors: bool) -> list[str]:
     smiles = ["smiles"] if chunk.texts else []
-    return [chunk.unit, *smiles, *_names(decoder), *_error_column(chunk, errors, "error")]
+    return [chunk.unit, *smiles, *_names(estimator), *_error_column(chunk, errors, "error")]
 
 
 def _error_column(chunk: Chunk, errors: bool, cell: Any) -> list[Any]:
     return [cell] if errors and chunk.texts else []
 
 
-def _names(decoder: Decoder) -> list[str]:
+def _names(estimator: Estimator) -> list[str]:
+    decoder, several = estimator.decoder_, len(estimator.networks_) > 1
     if decoder.kind == "classes":
-        return ["label", *(f"p({name})" for name in decoder.names)]
+        return ["label", *(f"p({name})" for name in decoder.names), *(["std"] if several else [])]
     if decoder.kind == "labels":
-        second = decoder.names[1]
-        return [cell for name in decoder.targets for cell in (name, f"p({name}={second})")]
-    return value_names(decoder)
+        second, targets = decoder.names[1], list(decoder.targets)
+        header = [cell for name in targets for cell in (name, f"p({name}={second})")]
+    else:
+        header = targets = value_names(decoder)
+    return [*header, *(f"std({name})" for name in targets if several)]
+
+
+def _spreads(decoder: Decoder, outputs: Any, std: Any) -> list[list[float]]:
+    """Return the standard deviations of each graph: of the predicted class, or of each target."""
+    if std is None:
+        return [[]] * len(outputs)
+    if decoder.kind == "classes":
+        std = std[range(len(outputs)), decoder.probabilities(outputs).argmax(axis=1)]
+    found: list[list[float]] = std.reshape(len(outputs), -1).tolist()
+    return found
 
 
 def _texts(decoder: Decoder, outputs: Any) -> Iterator[list[Any]]:

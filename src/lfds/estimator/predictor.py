@@ -1,4 +1,6 @@
-"""The outputs of a network for any number of graphs, a piece at a time."""
+"""The outputs of networks for any number of graphs, a piece at a time."""
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -22,7 +24,7 @@ _NODES_ON_A_DEVICE = 1 << 16
 
 
 def predict(
-    network: GraphNetwork,
+    networks: Sequence[GraphNetwork],
     encoder: Encoder,
     graphs: GraphSet,
     *,
@@ -31,27 +33,33 @@ def predict(
     device: torch.device = CPU,
     precision: Precision = "32",
 ) -> Tensor:
-    """Return the outputs of a network, ``[graphs, outputs]``.
+    """Return the outputs of each of several networks, ``[networks, graphs, outputs]``.
 
     Args:
-        network: Left in evaluation mode.
-        encoder: The encoder it was fitted with.
+        networks: With the same inputs and outputs; left in evaluation mode.
+        encoder: The encoder they were fitted with.
         graphs: Any number of graphs; they may be memory-mapped.
         workers: Processes that compute structural encodings.
-        head: Whether to apply the head; without it, return the vectors that it sees.
+        head: Whether to apply the heads; without them, return the vectors that they see.
         device: Where to compute.
         precision: How precisely.
     """
+    folded = [_folded(network, device, head=head) for network in networks]
+    found = [torch.empty(len(folded), 0, folded[0].out_channels)]
+    for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
+        encoded = encoder.transform(graphs[piece].in_memory(), workers=workers)
+        found.append(torch.stack([run(one, encoded, device, precision) for one in folded]))
+    return torch.cat(found, dim=1)
+
+
+def _folded(network: GraphNetwork, device: torch.device, *, head: bool) -> GraphNetwork:
+    """Return a copy for inference."""
     network.eval()
     folded = inference_copy(network).to(device)
     if not head:
         folded.head = nn.Identity()  # type: ignore[assignment]
         folded.out_channels = network.vector_channels
-    found = [torch.empty(0, folded.out_channels)]
-    for piece in runs_of_nodes(graphs.ptr, _NODES_OF_A_PIECE):
-        encoded = encoder.transform(graphs[piece].in_memory(), workers=workers)
-        found.append(run(folded, encoded, device, precision))
-    return torch.cat(found)
+    return folded
 
 
 def run(

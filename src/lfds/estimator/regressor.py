@@ -1,7 +1,7 @@
 """A regressor of graphs with the interface of scikit-learn."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,12 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
     head has no dropout by default: it adds noise to every value.
 
     Attributes:
-        network_: The fitted :class:`lfds.nn.GraphNetwork`.
-        encoder_: Computes its node features.
+        network_: The fitted :class:`lfds.nn.GraphNetwork`; of several members the first.
+        networks_: All members.
+        encoder_: Computes the node features.
         history_: Losses and scores of each epoch; ``history_.best`` is the epoch that was kept.
+        histories_: Those of all members.
+        validation_score_: Of the last fit, on the validation graphs; it is not saved.
 
     >>> import numpy as np
     >>> sets = [np.random.default_rng(k).normal(size=(20, 2)) for k in range(40)]
@@ -62,6 +65,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         node_label: str | None = DEFAULTS.node_label,
         edge_attributes: Sequence[str] = (),
         edge_label: str | None = DEFAULTS.edge_label,
+        members: int = DEFAULTS.members,
         seed: int = DEFAULTS.seed,
         device: str = DEFAULTS.device,
         precision: str = DEFAULTS.precision,
@@ -84,9 +88,32 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         """
         return self._partial_fit(graphs, y, None)
 
-    def predict(self, graphs: Graphs) -> NDArray[np.float64]:
-        """Return the values of every graph, in the shape of the targets."""
-        outputs = self.outputs(graphs)
+    @overload
+    def predict(
+        self, graphs: Graphs, return_std: Literal[False] = False
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def predict(
+        self, graphs: Graphs, return_std: Literal[True]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    def predict(
+        self, graphs: Graphs, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the values of every graph, in the shape of the targets.
+
+        Those of several members are averaged.
+
+        Args:
+            graphs: What ``fit`` takes.
+            return_std: Whether to return also the standard deviation of the values over the
+                members, in the same shape.
+        """
+        if return_std:
+            outputs, spread = self._std(graphs)
+            return self.decoder_.values(outputs), spread
+        outputs = self.outputs(graphs)  # raises if there was no fit
         return self.decoder_.values(outputs)
 
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:

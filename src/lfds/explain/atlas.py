@@ -24,6 +24,7 @@ from lfds.explain.capture import latent_pools
 from lfds.explain.compute import atlas_numbers, spread_over_classes, true_classes, with_targets
 from lfds.explain.record import AtlasNumbers
 from lfds.explain.render import render_page
+from lfds.nn import GraphNetwork
 from lfds.train.device import resolve_device
 
 
@@ -78,6 +79,7 @@ def atlas(
     y: Any = None,
     *,
     show: int | Sequence[int] = 50,
+    member: int = 0,
 ) -> Atlas:
     """Draw where the nodes of graphs land on the latent structures of a fitted model.
 
@@ -87,6 +89,7 @@ def atlas(
         y: Their true classes or values, shown beside the predictions; by default those that the
             graphs carry, if any.
         show: Number of graphs to draw, classes in turn; or which graphs, by number.
+        member: Which network of an ensemble to look at, counted from 0; predictions are its own.
 
     >>> import numpy as np
     >>> sets = [np.random.default_rng(k).normal(size=(20, 2)) + (k % 2) for k in range(40)]
@@ -103,7 +106,8 @@ def atlas(
             f"model: needs a fitted LFDSClassifier or LFDSRegressor, not {type(model).__name__}"
         )
     check_is_fitted(model, "network_")
-    latent_pools(model.network_)
+    network = _member(model, member)
+    latent_pools(network)
     data = as_graphs(
         graphs,
         node_attributes=model.node_attributes,
@@ -117,10 +121,21 @@ def atlas(
         data = with_targets(data, y, model.decoder_)
     check_features(data, model.encoder_, stacklevel=2)
     shown = _shown(show, data, model)
-    network, device = model.network_, resolve_device(model.device)
+    device = resolve_device(model.device)
     if device.type != "cpu":
         network = deepcopy(network).to(device)
     return Atlas(atlas_numbers(network, model.encoder_, data, model.decoder_, shown))
+
+
+def _member(model: LFDSClassifier | LFDSRegressor, member: Any) -> GraphNetwork:
+    """Return a member of a model by its number."""
+    count = len(model.networks_)
+    if isinstance(member, bool) or not isinstance(member, int | np.integer):
+        raise ExplainError(f"member: needs the number of a member, as 0, not {member!r}")
+    if not 0 <= member < count:
+        last = f"they are numbered 0 to {count - 1}" if count > 1 else "it has one, number 0"
+        raise ExplainError(f"member: the model has no member {member}; {last}")
+    return model.networks_[int(member)]
 
 
 def _shown(

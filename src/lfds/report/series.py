@@ -16,7 +16,7 @@ Settings = Mapping[str, str]
 SPLIT_SETTINGS = ("folds", "splits", "validation")
 """Settings that determine the training, validation and test graphs of each fold."""
 
-LEGACY_TRAINING: Mapping[str, Any] = {"averaging": 0.0, "keep": "best"}
+LEGACY_TRAINING: Mapping[str, Any] = {"averaging": 0.0, "keep": "best", "members": 1}
 """What was in effect in records that do not name these settings."""
 
 # They name the column and the row.
@@ -154,7 +154,7 @@ def settings_of(record: Record) -> Settings:
     >>> fold = Fold(dataset="A", pool="max", protocol="fair", folds=10, fold=0, seed=0)
     >>> settings = {"content": "c0ffee", "candidates": [{"training": {"epochs": 5}}]}
     >>> settings_of(Record(key="k", fold=fold, settings=settings, failure={"reason": "-"}))
-    {'folds': '10', 'epochs': '5', 'keep': 'best'}
+    {'folds': '10', 'epochs': '5', 'keep': 'best', 'members': '1'}
     """
     flat = {"folds": str(record.fold.folds)}
     settings = dict(record.settings)
@@ -176,8 +176,8 @@ def _filled(candidate: Mapping[str, Any], *, fair: bool) -> Mapping[str, Any]:
     if "network" in filled:
         filled["network"] = recorded_network(filled["network"])
     if fair and "training" in filled:
-        keep = filled["training"].get("keep", LEGACY_TRAINING["keep"])
-        filled["training"] = {**filled["training"], "keep": keep}
+        before = {name: LEGACY_TRAINING[name] for name in ("keep", "members")}
+        filled["training"] = {**filled["training"], **before, **filled["training"]}
     return filled
 
 

@@ -176,12 +176,13 @@ class Outcome(_Frozen):
     """The result of a completed fold.
 
     Attributes:
-        curve: Learning curves.
+        curve: Learning curves; of several members those of the first.
         epoch: The epoch chosen on validation graphs, or the last one, counted from 0; protocol
             ``fair`` only.
-        accuracy: Test accuracy of that epoch; ``fair`` only.
+        accuracy: Test accuracy of that epoch, or of the averaged probabilities of several members;
+            ``fair`` only.
         candidate: Index of the candidate of the grid that was chosen.
-        parameters: Number of parameters of the model.
+        parameters: Number of parameters of the model, of all members together.
         tested: Number of test graphs.
         seconds: Training time, interruptions left out.
         peak_memory: Peak memory in bytes, above what the process used when the fold was started (or

@@ -10,6 +10,7 @@ from lfds.config.training import Precision
 from lfds.data.batch import Batch
 from lfds.nn import Edges, GraphNetwork
 from lfds.nn.input_checks import NotFiniteError
+from lfds.nn.models.ensemble import Ensemble
 from lfds.train import DivergedError
 from lfds.train.device import Source, autocast
 from lfds.train.objective import Classify, Objective
@@ -41,7 +42,7 @@ def train_pass(
 
 
 def evaluate(
-    model: GraphNetwork,
+    model: GraphNetwork | Ensemble,
     graphs: Source,
     batch_size: int,
     objective: Objective | None = None,
@@ -54,7 +55,10 @@ def evaluate(
 
 
 def total_scores(
-    model: GraphNetwork, parts: Iterator[Batch], objective: Objective, precision: Precision
+    model: GraphNetwork | Ensemble,
+    parts: Iterator[Batch],
+    objective: Objective,
+    precision: Precision,
 ) -> tuple[float, float]:
     """Return score and loss summed over the graphs of some batches."""
     model.eval()
@@ -77,7 +81,11 @@ def mean_scores(totals: tuple[float, float], count: int) -> tuple[float, float]:
 
 
 def count_predictions(
-    model: GraphNetwork, graphs: Source, batch_size: int, classes: int, precision: Precision = "32"
+    model: GraphNetwork | Ensemble,
+    graphs: Source,
+    batch_size: int,
+    classes: int,
+    precision: Precision = "32",
 ) -> Tensor:
     """Return the confusion matrix of some graphs, ``[classes, classes]``: true class, predicted."""
     model.eval()
@@ -108,7 +116,7 @@ def split_rows(rows: Tensor, batch_size: int) -> Sequence[Tensor]:
     return rows.tensor_split(count)
 
 
-def outputs_of(model: GraphNetwork, batch: Batch, precision: Precision = "32") -> Tensor:
+def outputs_of(model: GraphNetwork | Ensemble, batch: Batch, precision: Precision = "32") -> Tensor:
     """Return the outputs of a model for a batch, ``[graphs, out_channels]``, in float32."""
     edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst, features=batch.edge_x)
     try:

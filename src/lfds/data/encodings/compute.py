@@ -7,8 +7,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import pairwise
-from multiprocessing import get_context, parent_process
-from threading import Thread
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from lfds.data.graphset import GraphSet
 from lfds.interrupts import without_interrupts
+from lfds.processes import exit_with_parent
 
 # Small enough that all workers finish together, large enough that sending costs little.
 _NODES_PER_TASK = 4000
@@ -106,18 +106,6 @@ def encode_graphs(
             done.update(encoded)
             advance(len(encoded))
     return [done[name] for name in names]
-
-
-def exit_with_parent() -> None:
-    """Make a worker process exit when the process that started it is killed."""
-    parent = parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=follow, daemon=True).start()
 
 
 @contextmanager

@@ -16,9 +16,9 @@ from typing import Any, Generic, TypeVar
 
 from lfds import __version__
 from lfds.config.messages import SpecError
-from lfds.data.encodings.compute import exit_with_parent
 from lfds.data.errors import DataError
 from lfds.interrupts import without_interrupts
+from lfds.processes import exit_with_parent
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

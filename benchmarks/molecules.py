@@ -1,8 +1,8 @@
 """Molecules beside chemprop and fingerprints: ``python -m benchmarks.molecules FOLDER``.
 
 FOLDER holds esol.csv, freesolv.csv, bbbp.csv and tox21.csv. Every model gets the same parts: three
-random splits 80/10/10 and a scaffold split. Each row is appended to results/molecules.csv as soon
-as it is measured, and the same command goes on from there. ``--chemprop PYTHON`` names the
+random splits 80/10/10 and a scaffold split. Each row is appended to results/molecules.csv here
+as soon as it is measured, and the same command goes on from there. ``--chemprop PYTHON`` names the
 interpreter of an environment with chemprop 2; ``--write`` puts the table of complete sets into
 docs/molecules.md.
 """
@@ -34,7 +34,8 @@ from lfds.data.readers.smiles import read_smiles
 from lfds.data.splits import Split, grouped_split, random_split
 
 HERE = Path(__file__).parents[1]
-RESULTS, PAGE = HERE / "results" / "molecules.csv", HERE / "docs" / "molecules.md"
+RESULTS = HERE / "benchmarks" / "results" / "molecules.csv"
+PAGE = HERE / "docs" / "molecules.md"
 SETS = {
     "freesolv": ("freesolv",),
     "esol": ("logSolubility",),

@@ -7,8 +7,8 @@ from lfds.compare import protocol
 from lfds.compare.protocol import FoldContext, fair, paper, select, split_of
 from lfds.config.messages import SpecError
 from lfds.data.graphset import GraphSet
-from lfds.train import loop as training
 from lfds.train.epoch import outputs_of
+from lfds.train.ranks import OneRank
 from tests.compare.small import graphs, tasks_for
 
 
@@ -81,7 +81,7 @@ def test_candidates_that_keep_the_last_epoch_are_compared_by_it(tmp_path, monkey
     grid = {"width": [8, 4]}
     task = tasks_for(tmp_path, validation=0.3, keep="last", grid=grid)[0]
     ends = iter([(0.9, 1.0), (0.2, 1.0), (0.1, 1.0), (0.3, 1.0)])  # the first had the best epoch
-    monkeypatch.setattr(training, "evaluate", lambda *_: next(ends))
+    monkeypatch.setattr(OneRank, "evaluate", lambda *_: next(ends))
     split = split_of(task, graphs())
     selected = select(task, graphs()[split.train], graphs()[split.validation], context(tmp_path))
     assert selected.candidate == 1
@@ -117,7 +117,7 @@ def test_the_paper_protocol_trains_on_all_that_is_not_tested(task, tmp_path, mon
 def test_the_weights_of_the_selected_epoch_are_tested(task, tmp_path, monkeypatch):
     split = split_of(task, graphs())
     falling = iter([(0.9, 1.0), (0.1, 1.0)])  # the first epoch is the best, the last is not
-    monkeypatch.setattr(training, "evaluate", lambda *_: next(falling))
+    monkeypatch.setattr(OneRank, "evaluate", lambda *_: next(falling))
     selected = select(task, graphs()[split.train], graphs()[split.validation], context(tmp_path))
     assert selected.training.progress.best == 0
     trained_on = selected.model.state_dict()["base.layers.0.activation.norm.num_batches_tracked"]

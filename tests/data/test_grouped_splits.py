@@ -47,6 +47,12 @@ def test_a_grouped_split_has_every_graph_once(group_of):
     assert max(sizes) in {sizes[group_of[row]] for row in split.train}
 
 
+def test_of_equal_groups_the_first_are_tested():
+    """As in MoleculeNet, whose order makes the test part of BBBP one of both classes."""
+    split = grouped_split(np.array([0, 1, 2, 3, 4, 5, 6, 6, 6, 7]), validation=0.2, test=0.2)
+    assert parts(split) == ((4, 5, 6, 7, 8, 9), (2, 3), (0, 1))
+
+
 @given(st.integers(20, 200), st.integers(0, 9))
 def test_a_random_split_keeps_the_proportions_of_classes(count, seed):
     y = np.arange(count) % 2

@@ -108,9 +108,9 @@ def grouped_split(
 ) -> Split:
     """Split graphs once such that groups stay together: the largest for training, then others.
 
-    Groups are taken by falling size, those of equal size in the order in which they appear. With
-    scaffolds as groups this is the scaffold split of MoleculeNet: test molecules have scaffolds
-    that are rare and unlike those of the training. Nothing in it is random.
+    Groups are taken by falling size, those of equal size from the last to the first. With scaffolds
+    as groups this is the scaffold split of MoleculeNet: test molecules have scaffolds that are rare
+    and unlike those of the training. Nothing in it is random.
 
     Args:
         groups: The group of each graph.
@@ -118,12 +118,12 @@ def grouped_split(
         test: Share of all graphs to test on, about.
 
     >>> grouped_split(np.array([0, 1, 1, 1, 2, 1, 3, 1, 1, 1]), validation=0.2, test=0.1)
-    Split(train=(1, 2, 3, 5, 7, 8, 9), validation=(0, 4), test=(6,))
+    Split(train=(1, 2, 3, 5, 7, 8, 9), validation=(4, 6), test=(0,))
     """
     wanted = _part_sizes(len(groups), validation, test)
     names, first, sizes = np.unique(groups, return_index=True, return_counts=True)
     parts: list[list[int]] = [[], [], []]
-    for place in np.lexsort((first, -sizes)):
+    for place in np.lexsort((-first, -sizes)):
         members = np.flatnonzero(groups == names[place]).tolist()
         fits = (k for k in range(2) if len(parts[k]) + len(members) <= wanted[k])
         parts[next(fits, 2)] += members

@@ -190,8 +190,11 @@ def run_kills(count: int, seed: int, module: str, only: str | None = None) -> Ki
         done = trials = 0
         while done < count and trials < 10 * count:
             name = only or f"{names[trials % len(names)]}/{seed}/{trials // len(names)}"
+            before = len(found.broken)
             done += site.trial(name, found)
             trials += 1
+            for _, promise, detail in found.broken[before:]:
+                print(f"{name}: {promise}: {detail}", file=sys.stderr)
             print(f"{name}: {done} kills, {len(found.broken)} failures", file=sys.stderr)
             if only:
                 break

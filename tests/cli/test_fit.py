@@ -14,7 +14,14 @@ from tests.estimator.small import FAST as FAST_OPTIONS
 from tests.estimator.small import classifier, graphs, regressor
 from tests.estimator.test_options import another_value
 
-NO_FLAGS = {"node_attributes", "node_label", "warm_start", "progress"}
+NO_FLAGS = {
+    "node_attributes",
+    "node_label",
+    "edge_attributes",
+    "edge_label",
+    "warm_start",
+    "progress",
+}
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 

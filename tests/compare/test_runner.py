@@ -48,6 +48,15 @@ def test_stored_folds_are_not_run_again(tmp_path):
     assert more.records[:2] == first.records
 
 
+def test_checkpoints_of_stored_folds_are_removed(tmp_path):
+    """A kill between the two leaves both the record and the checkpoint."""
+    result, _ = run(tmp_path, spec_for(tmp_path))
+    left = tmp_path / "run" / "checkpoints" / f"{result.records[0].key}-0.safetensors"
+    left.write_bytes(b"of a completed fold")
+    run(tmp_path, spec_for(tmp_path))
+    assert not left.exists()
+
+
 def test_other_settings_are_another_run_in_the_same_folder(tmp_path):
     run(tmp_path, spec_for(tmp_path))
     result, observer = run(tmp_path, spec_for(tmp_path, epochs=3))

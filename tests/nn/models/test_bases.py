@@ -136,7 +136,7 @@ def test_pna_scales_by_the_degrees_of_the_training_nodes():
     for scaler in scalers:
         assert float(scaler.avg_deg_lin) == pytest.approx(7 / 4)
         assert float(scaler.avg_deg_log) == pytest.approx(float(degrees.log1p().mean()))
-    model.set_degrees(torch.zeros(4))  # no edges at all: nothing to scale by
+    model.set_degrees(torch.zeros(4).long())  # no edges at all: nothing to scale by
     assert float(scalers[0].avg_deg_lin) == pytest.approx(7 / 4)
     build("gin").set_degrees(degrees)  # others do not need them
 

@@ -1,7 +1,7 @@
 """The base of the network: layers in which the nodes of each graph exchange information."""
 
 from collections.abc import Sequence
-from typing import Protocol, final
+from typing import Any, Protocol, final
 
 import torch
 from jaxtyping import Float, Int
@@ -64,7 +64,8 @@ class Backbone(nn.Module):
         """A parameter of the first layer, whose dtype the nodes need; None if it was replaced."""
         first = self.layers[0]
         if isinstance(first, SpatialLayer):
-            return first.transforms.weight
+            weight: Any = first.transforms.weight  # of a quantized layer it is a method
+            return weight if isinstance(weight, Tensor) else None
         return next(first.parameters(), None)
 
     def _masks(self, x: Tensor) -> Sequence[Tensor | None]:

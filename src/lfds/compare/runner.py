@@ -118,8 +118,7 @@ def compare(
     spec = with_given_folds(spec, given)
     _check_count(spec, len(datasets))
     with RecordStore.open(out) as store:
-        for folder in (out, *(out / name for name in WRITTEN)):
-            remove_all_abandoned(folder)
+        _remove_abandoned(out)
         prepared = prepare_datasets(spec, datasets, out, given=given, workers=workers)
         # There may be records of other settings as well: this says which belong to the last run.
         atomic_write(out / SPEC, json.dumps(_stored(spec, out), indent=2).encode() + b"\n")
@@ -129,10 +128,7 @@ def compare(
                 warn_of_unused_edges(network, data.name, edge_data=data.edge_data)
         tasks = tasks_of(spec, prepared)
         directory = RunDirectory(out, patience)
-        stored = {task.key: record for task in tasks if (record := store.find(task.key))}
-        for task in tasks:  # a kill after a record was stored leaves the checkpoint of its fold
-            if task.key in stored:
-                directory.remove_checkpoints(task)
+        stored = _stored_folds(tasks, store, directory)
         observer.begin(tasks, tuple(stored.values()), store.torn)
 
         def end(task: FoldTask, outcome: Outcome | Failure) -> None:
@@ -152,6 +148,23 @@ def compare(
             (engine or engine_for(workers)).run(open_tasks, directory, observer.step, end)
     records = tuple(stored[task.key] for task in tasks)
     return Result(spec, records, _tables(spec, prepared, records))
+
+
+def _remove_abandoned(out: Path) -> None:
+    """Remove what killed processes left in a folder of results."""
+    for folder in (out, *(out / name for name in WRITTEN)):
+        remove_all_abandoned(folder)
+
+
+def _stored_folds(
+    tasks: Sequence[FoldTask], store: RecordStore, directory: RunDirectory
+) -> dict[str, Record]:
+    """Return the records that are there, by key."""
+    stored = {task.key: record for task in tasks if (record := store.find(task.key))}
+    for task in tasks:
+        if task.key in stored:  # a kill after it was stored leaves the checkpoint of the fold
+            directory.remove_checkpoints(task)
+    return stored
 
 
 def _stored(spec: CompareSpec, out: Path) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def test_points_and_networkx_graphs_are_drawn():
     points = [np.random.default_rng(k).normal(size=(6, 2)) for k in range(12)]
     model = lfds.LFDSClassifier(slots=4, epochs=1, options={"width": 8})
     model.fit(points, ["a", "b"] * 6)
-    view = lfds.atlas(model, points, show=1).numbers.graphs[0]
+    view = lfds.atlas(model, points, show=[0]).numbers.graphs[0]
     assert view.has_coordinates  # points in two dimensions are drawn where they are
     ratio = np.ptp(view.positions, axis=0) / np.ptp(points[0], axis=0)
     assert ratio[0] == pytest.approx(ratio[1], rel=1e-5)

@@ -32,7 +32,10 @@ def opened(browser, tmp_path):
     def open_atlas(model=None, graphs=None, show=(5, 2), y=None, **options):
         made = lfds.atlas(model or fitted(), graphs or clouds(), y, show=list(show))
         made.save(tmp_path / "atlas.html")
-        return browser(tmp_path / "atlas.html", **options)
+        seen = browser(tmp_path / "atlas.html", **options)
+        # The page begins with the graph about which there is most to explain.
+        seen.page.select_option("#choice", "0")
+        return seen
 
     return open_atlas
 
@@ -81,18 +84,20 @@ def test_the_dot_of_the_legend_stays_beside_its_text(opened):
               return [last.textContent, box.top, box.bottom];
             }"""
         )
-        assert words[0] == "channels won"
+        assert words[0].startswith("dot: what the slot adds")
         assert words[1] <= dot["y"] + dot["height"] / 2 <= words[2], width
         tops.append(dot["y"])
     assert len(set(tops)) > 1, "the legend was never broken into other lines"
 
 
-def test_a_wide_figure_shows_that_it_scrolls_until_its_end(opened):
-    seen = opened(size=PHONE)
-    assert seen.darkest_at_the_side(".wide") > 30
-    seen.page.locator(".wide").evaluate("one => { one.scrollLeft = one.scrollWidth }")
-    assert seen.darkest_at_the_side(".wide") < 15
-    assert opened(size=DESKTOP).darkest_at_the_side(".wide") < 15
+def test_the_histogram_is_not_cut_and_its_letters_are_legible(opened):
+    for size in (PHONE, DESKTOP):
+        page = opened(size=size).page
+        box = page.locator("#usage").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= size[0]
+        heights = "all => all.map(one => one.getBoundingClientRect().height)"
+        assert min(page.locator("#usage text").evaluate_all(heights)) > 8
 
 
 def test_pointing_at_a_node_shows_its_shares(opened):
@@ -107,6 +112,7 @@ def test_pointing_at_a_node_shows_its_shares(opened):
         strength = expected[node] / expected[node].max()
         np.testing.assert_allclose(lit, 100 * strength, atol=0.2)
         words = page.locator("#description").inner_text().replace("\u00a0", " ")
+        assert "Without it the probability of" in words
         best = int(expected[node].argmax())
         start = f"Node {node} lands on slot {best} ({100 * expected[node, best]:.1f} %)"
         assert words.startswith(start)
@@ -123,13 +129,102 @@ def test_pointing_at_a_slot_shows_its_nodes(opened):
     assert page.locator(".selected").count() == 0
 
 
-def test_without_a_selection_mass_and_contributions_are_shown(opened):
+def test_without_a_selection_mass_and_support_are_shown(opened):
     page = opened().page
     numbers = lfds.atlas(fitted(), clouds(), show=[5]).numbers
     np.testing.assert_allclose(values(page, "#slots .mark"), numbers.pools[0].mass[5], atol=2e-6)
-    np.testing.assert_allclose(
-        values(page, "#graph .mark"), numbers.graphs[0].contributions[0], atol=2e-6
+    (view,) = numbers.graphs
+    support = view.support(numbers.output(view))
+    np.testing.assert_allclose(values(page, "#graph .mark"), support, atol=1e-4)
+
+
+def test_another_class_is_explained_on_request(opened):
+    page = opened().page
+    numbers = lfds.atlas(fitted(), clouds(), show=[5]).numbers
+    (view,) = numbers.graphs
+    other = (numbers.output(view) + 1) % 8
+    page.select_option("#output", str(other))
+    np.testing.assert_allclose(values(page, "#graph .mark"), view.support(other), atol=1e-4)
+    words = page.locator("#decided-text").inner_text()
+    assert f"log-odds of {numbers.classes[other]} are {view.scores[other]:.2f}:" in words
+    first = page.locator("#winners button").first.inner_text().split("\n")
+    effects = view.slot_effects[0][:, other]
+    assert first[0] == f"slot {np.abs(effects).argmax()}"
+    largest = effects[np.abs(effects).argmax()]
+    assert first[1].replace("\N{MINUS SIGN}", "-") == f"{largest:+.2f}"
+
+
+def test_graphs_are_found_and_stepped_through(browser, tmp_path):
+    made = lfds.atlas(fitted(), clouds(), labels(), show=16)
+    made.save(tmp_path / "atlas.html")
+    seen = browser(tmp_path / "atlas.html")
+    page, numbers = seen.page, made.numbers
+    # It begins with the graph about which there is most to explain.
+    best = numbers.graphs[numbers.first].number
+    assert numbers.interest[best] == max(numbers.interest[g.number] for g in numbers.graphs)
+    assert f"Graph {best}," in page.locator("#graph-title").inner_text()
+    thumbnails = page.locator("#gallery button:visible")
+    assert thumbnails.count() == 16
+    wrong = int((numbers.target != numbers.predicted).sum())
+    assert page.locator("#gallery button.wrong").count() == wrong > 0
+    page.select_option("#filter", "wrong")
+    assert thumbnails.count() == wrong
+    page.select_option("#filter", "class2")
+    assert thumbnails.count() == 2
+    page.locator("h1").click()
+    titles = set()
+    for _ in range(3):
+        titles.add(page.locator("#graph-title").inner_text())
+        page.keyboard.press("ArrowRight")
+    assert len(titles) == 2
+    assert all(f"class {numbers.classes[2]}" in title for title in titles)
+    page.select_option("#filter", "all")
+    page.locator("h1").click()
+    page.keyboard.press("/")
+    assert seen.focused() == "search"
+    page.keyboard.type("guitar")
+    assert thumbnails.count() == 2
+    assert "2 of 16 graphs" in page.locator("#found").inner_text()
+    page.fill("#search", "")
+    page.locator("#gallery button").nth(4).click()
+    title = page.locator("#graph-title").inner_text()
+    assert title.startswith(f"Graph {numbers.graphs[4].number},")
+    assert (seen.messages, seen.requests, seen.overflow()) == ([], [], 0)
+
+
+def test_slots_are_numbered_and_have_typical_nodes(opened):
+    page = opened().page
+    assert page.locator("#slots .slot-number").all_text_contents() == [str(n) for n in range(9)]
+    numbers = lfds.atlas(fitted(), clouds(), show=[5]).numbers
+    used = int((~numbers.pools[0].idle).sum())
+    assert page.locator("#meanings .card").count() == used
+    first = page.locator("#meanings .card svg").first.get_attribute("aria-label")
+    share, graph, node = numbers.pools[0].typical[int(np.flatnonzero(~numbers.pools[0].idle)[0])][0]
+    assert first.replace("\u00a0", " ") == (
+        f"node {node} of graph {graph}, share {100 * share:.1f} %"
     )
+    page.locator("#meanings .card button").nth(2).click()
+    assert page.locator("#slots .selected").count() == 1
+
+
+def test_molecules_have_elements_bonds_and_a_legend(browser, tmp_path):
+    pytest.importorskip("rdkit")
+    smiles = ["c1ccccc1C#N", "CC(=O)OCl", "CCO", "CCN"] * 3
+    model = lfds.LFDSClassifier("loop", epochs=1, options={"width": 8}, validation=0.0)
+    model.fit(smiles, ["ring", "chain", "chain", "chain"] * 3)
+    lfds.atlas(model, smiles, show=[0, 1]).save(tmp_path / "atlas.html")
+    seen = browser(tmp_path / "atlas.html")
+    page = seen.page
+    page.locator("#gallery button").nth(1).click()
+    letters = [text for text in page.locator("#graph .letter").all_text_contents() if text]
+    assert sorted(letters) == ["Cl", "O", "O"]
+    assert page.locator("#legend .entry").all_inner_texts() == ["C", "N", "O", "Cl"]
+    chlorine = page.locator("#graph title", has_text="element Cl")
+    assert chlorine.count() == 1
+    # Four bonds, one of them of two lines.
+    path = page.locator("#graph .edge").first.get_attribute("d")
+    assert path.count("M") == 5
+    assert seen.messages == []
 
 
 def test_keys_move_through_nodes_and_slots(opened):

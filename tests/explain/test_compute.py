@@ -41,14 +41,18 @@ def test_shares_are_those_of_the_pool(structure):
     assert [view.number for view in made.graphs] == [11, 2]
 
 
-def test_sums_of_mass_picks_and_contributions():
+def test_sums_of_mass_picks_and_effects():
     model = fitted()
     made = numbers_of(model, clouds(), [0])
     pool = made.pools[0]
     assert pool.mass.shape == (16, 9)
     np.testing.assert_allclose(pool.mass.sum(axis=1), 1, rtol=1e-5)
     np.testing.assert_allclose(pool.picks.sum(axis=2), 8, rtol=1e-5)  # channels
-    np.testing.assert_allclose(made.graphs[0].contributions[0].sum(), 1, rtol=1e-4)
+    view = made.graphs[0]
+    found = 1 / (1 + np.exp(-view.scores))
+    np.testing.assert_allclose(found, made.probabilities[0], rtol=1e-4)
+    added = view.reference + view.beside + view.slot_effects[0].sum(axis=0)
+    np.testing.assert_allclose(added, view.scores, atol=0.05)
     # Maxima and weighted sums after two latent layers, and the maxima of two layers of the base.
     assert made.head_channels == (32, 81)
     np.testing.assert_allclose(made.probabilities, model.predict_proba(clouds()), atol=1e-6)

@@ -1,10 +1,7 @@
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lfds.explain.drawing import draw_circle
-from lfds.explain.record import AtlasNumbers, PoolView, contributions
+from lfds.explain.record import AtlasNumbers, PoolView, interest
 
 
 def pool_view(mass, picks):
@@ -53,14 +50,18 @@ def test_without_true_classes_graphs_are_grouped_by_predicted_class():
     assert made.members(1).tolist() == [1, 2]
 
 
-@given(nodes=st.integers(1, 9), seed=st.integers(0, 99))
-def test_contributions_follow_their_definition_and_sum_to_one(nodes, seed):
-    rng = np.random.default_rng(seed)
-    shares = rng.dirichlet(np.ones(5), size=nodes).astype(np.float32)
-    picked = rng.dirichlet(np.ones(5)).astype(np.float32)
-    found = contributions(shares, picked)
-    expected = [
-        sum(picked[k] * shares[i, k] / shares[:, k].sum() for k in range(5)) for i in range(nodes)
-    ]
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
-    assert found.sum() == pytest.approx(1, rel=1e-4)
+def test_errors_are_more_interesting_than_uncertain_graphs():
+    probabilities = np.float32([[0.9, 0.1], [0.55, 0.45], [0.9, 0.1], [0.6, 0.4]])
+    empty = np.zeros((4, 0), dtype=np.float32)
+    found = interest(np.array([0, 0, 1, 1]), probabilities, empty, empty)
+    assert np.argsort(-found).tolist() == [2, 3, 1, 0]
+    unknown = interest(np.full(4, -1), probabilities, empty, empty)
+    assert np.argmax(unknown) == 1
+
+
+def test_values_are_interesting_by_their_error():
+    none = np.zeros((3, 0), dtype=np.float32)
+    values, true = np.float32([[1], [5], [3]]), np.float32([[1], [2], [np.nan]])
+    assert np.argmax(interest(np.full(3, -1), none, values, true)) == 1
+    nothing = interest(np.full(3, -1), none, values, np.full((3, 1), np.nan, dtype=np.float32))
+    assert not nothing.any()

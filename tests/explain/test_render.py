@@ -80,7 +80,7 @@ def test_the_page_has_the_numbers_of_the_atlas():
     (graph,) = data["graphs"]
     np.testing.assert_allclose(graph["probabilities"], numbers.probabilities[5], atol=1e-6)
     np.testing.assert_allclose(
-        graph["pools"][0]["contributions"], numbers.graphs[0].contributions[0], atol=1e-6
+        graph["pools"][0]["effects"], numbers.graphs[0].slot_effects[0].T, atol=1e-4
     )
     np.testing.assert_allclose(data["pools"][0]["usage"], numbers.pools[0].usage, atol=1e-6)
     assert data["counts"] == [2] * 8

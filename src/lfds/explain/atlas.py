@@ -17,11 +17,10 @@ from lfds.data.atomic_io import atomic_write
 from lfds.data.graphset import GraphSet
 from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.input_conversion import Graphs, as_graphs, check_features
-from lfds.estimator.output_decoding import ClassDecoder
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.explain import ExplainError
 from lfds.explain.capture import latent_pools
-from lfds.explain.compute import atlas_numbers, spread_over_classes, true_classes, with_targets
+from lfds.explain.compute import atlas_numbers, with_targets
 from lfds.explain.record import AtlasNumbers
 from lfds.explain.render import render_page
 from lfds.nn import GraphNetwork
@@ -88,7 +87,8 @@ def atlas(
         graphs: What ``model.predict`` takes. Maps and usage are averaged over all of them.
         y: Their true classes or values, shown beside the predictions; by default those that the
             graphs carry, if any.
-        show: Number of graphs to draw, classes in turn; or which graphs, by number.
+        show: Number of graphs to draw, classes in turn, every second one a graph with much to
+            explain: predicted wrongly, or uncertain. Or which graphs, by number.
         member: Which network of an ensemble to look at, counted from 0; predictions are its own.
 
     >>> import numpy as np
@@ -120,7 +120,7 @@ def atlas(
     if y is not None:
         data = with_targets(data, y, model.decoder_)
     check_features(data, model.encoder_, stacklevel=2)
-    shown = _shown(show, data, model)
+    shown = _shown(show, data)
     device = resolve_device(model.device)
     if device.type != "cpu":
         network = deepcopy(network).to(device)
@@ -138,18 +138,14 @@ def _member(model: LFDSClassifier | LFDSRegressor, member: Any) -> GraphNetwork:
     return model.networks_[int(member)]
 
 
-def _shown(
-    show: int | Sequence[int], graphs: GraphSet, model: LFDSClassifier | LFDSRegressor
-) -> list[int]:
-    """Return the numbers of the graphs to draw."""
+def _shown(show: int | Sequence[int], graphs: GraphSet) -> int | list[int]:
+    """Return the numbers of the graphs to draw, or how many."""
     count = len(graphs)
     which = _integers(show)
     if isinstance(which, int):
         if which < 1:
             raise ExplainError(f"show: needs at least 1 graph, not {which}")
-        decoder = model.decoder_
-        classes = decoder.names if isinstance(decoder, ClassDecoder) else ()
-        return spread_over_classes(true_classes(graphs, classes).tolist(), which)
+        return which
     if not which:
         raise ExplainError("show: needs at least 1 graph, and the list is empty")
     for number in which:

@@ -41,6 +41,11 @@ def latent_pools(network: GraphNetwork) -> list[LFDSPool]:
     return pools
 
 
+def edges_of(batch: Batch) -> Edges:
+    """Return the edges of a batch as a network takes them."""
+    return Edges.from_rows(batch.edge_ptr, batch.edge_dst, features=batch.edge_x)
+
+
 @torch.no_grad()
 def trace_pools(
     network: GraphNetwork, pools: Sequence[LFDSPool], batch: Batch
@@ -60,8 +65,7 @@ def trace_pools(
                 hook = pool.register_forward_pre_hook(record)
                 hooks.callback(hook.remove)
             batch = to_device(batch, next(network.parameters()).device)
-            edges = Edges.from_rows(batch.edge_ptr, batch.edge_dst, features=batch.edge_x)
-            outputs: Tensor = network(batch.x, batch.ptr, edges)
+            outputs: Tensor = network(batch.x, batch.ptr, edges_of(batch))
         return outputs, [_trace(pool, *inputs[pool]) for pool in pools]
     finally:
         network.train(was_training)

@@ -15,17 +15,29 @@ from lfds.data.graphset import GraphSet
 from lfds.estimator.options import Label
 from lfds.estimator.output_decoding import ClassDecoder, Decoder, MultiLabelDecoder
 from lfds.estimator.targets import class_indices, class_labels, regression_targets
+from lfds.explain.attribution import Representation, attribute, average_of, representation
 from lfds.explain.capture import latent_pools, trace_pools
 from lfds.explain.drawing import draw_structure
 from lfds.explain.layout import fit_to_square, stress_layout
+from lfds.explain.node_names import (
+    Naming,
+    bond_orders,
+    categories,
+    details,
+    molecule_positions,
+    naming_of,
+    symbols,
+)
 from lfds.explain.record import (
     AtlasNumbers,
     Floats,
     GraphView,
     Integers,
+    Neighbourhood,
     PoolView,
-    contributions,
+    interest,
 )
+from lfds.explain.slot_meaning import SlotCollector
 from lfds.explain.topography import expected_error, scattered_nodes
 from lfds.nn import GraphNetwork, LFDSPool
 from lfds.nn.ops.ragged import runs_of_nodes
@@ -36,6 +48,7 @@ EXTRA_READOUTS: Mapping[SlotReadout, str] = {
     "max+mean": "means",
     "max+weighted": "learned weighted sums",
 }
+MOST_NEIGHBOURS = 12
 NODES_OF_A_PIECE = 1 << 18
 NODES_OF_A_BATCH = 2048
 
@@ -45,7 +58,7 @@ def atlas_numbers(
     encoder: Encoder,
     graphs: GraphSet,
     decoder: Decoder,
-    shown: Sequence[int],
+    shown: int | Sequence[int],
     *,
     nodes_of_a_piece: int = NODES_OF_A_PIECE,
     nodes_of_a_batch: int = NODES_OF_A_BATCH,
@@ -57,17 +70,27 @@ def atlas_numbers(
         encoder: Computes the features that the network was fitted on.
         graphs: The graphs that maps are averaged over.
         decoder: Turns the outputs of the network into probabilities or values.
-        shown: Which of the graphs are drawn.
+        shown: Which of the graphs are drawn, or how many; see :func:`choose_graphs`.
         nodes_of_a_piece: Number of nodes that are encoded at a time.
         nodes_of_a_batch: Number of nodes in a batch.
     """
     pools = latent_pools(network)
+    naming = naming_of(graphs)
+    category = categories(graphs, naming)
+    collectors = [SlotCollector(pool.structure.num_slots, len(naming.legend)) for pool in pools]
     neighbours = [_neighbours(pool) for pool in pools]
-    outputs, traces = [], []
+    outputs: list[Floats] = []
+    traces, seen_slots = [], []
     for piece in runs_of_nodes(graphs.ptr, nodes_of_a_piece):
         encoded = encoder.transform(graphs[piece].in_memory())
         for rows in runs_of_nodes(encoded.ptr, nodes_of_a_batch):
-            found, seen = trace_pools(network, pools, encoded.batch(rows))
+            batch = encoded.batch(rows)
+            found, seen = trace_pools(network, pools, batch)
+            seen_slots.append((representation(network, pools, batch).mean(), len(batch)))
+            start = sum(len(part) for part in outputs)
+            own = category[int(graphs.ptr[start]) : int(graphs.ptr[start + len(batch)])]
+            for collector, one in zip(collectors, seen, strict=True):
+                collector.add(_array(one.shares), batch.ptr.cpu().numpy(), start, own)
             outputs.append(_array(found))
             traces.append(
                 [
@@ -82,15 +105,31 @@ def atlas_numbers(
             mass=np.concatenate([trace[number][0] for trace in traces]),
             picks=np.concatenate([trace[number][1] for trace in traces]),
             extra_readout=EXTRA_READOUTS[pool.readout],
+            typical=collector.typical,
+            mix=collector.mix,
+            neighbourhoods=tuple(
+                tuple(neighbourhood(graphs[[graph]], node, naming) for _, graph, node in some)
+                for some in collector.typical
+            ),
             **_topography([trace[number][2] for trace in traces], near),
         )
-        for number, (pool, near) in enumerate(zip(pools, neighbours, strict=True))
+        for number, (pool, near, collector) in enumerate(
+            zip(pools, neighbours, collectors, strict=True)
+        )
     )
+    predicted = predictions(np.concatenate(outputs), graphs, decoder)
+    if isinstance(shown, int):
+        shown = choose_graphs(predicted, shown)
     return AtlasNumbers(
         name=graphs.name,
-        **predictions(np.concatenate(outputs), graphs, decoder),
+        **predicted,
+        legend=naming.legend,
+        legend_title=naming.title,
+        overall=collectors[0].overall,
         pools=views,
-        graphs=tuple(_views(network, encoder, graphs, shown, pools, views)),
+        graphs=tuple(
+            _views(network, encoder, graphs, shown, pools, decoder, naming, average_of(seen_slots))
+        ),
         head_channels=(*(pool.out_channels for pool in pools), network.vector_channels),
     )
 
@@ -172,10 +211,62 @@ def spread_over_classes(target: Iterable[int], count: int) -> list[int]:
     return sorted(number for _, number in sorted(turns)[:count])
 
 
-def node_positions(graph: GraphSet, edges: Integers) -> np.ndarray:
-    """Return where the nodes of one graph are drawn: their coordinates, or a layout."""
+def choose_graphs(predicted: Mapping[str, Any], count: int) -> list[int]:
+    """Choose graphs to draw, classes in turn: one with much to explain, then the next in order.
+
+    Args:
+        predicted: What :func:`predictions` returns.
+        count: Number of graphs, at most.
+    """
+    keys = ("target", "probabilities", "values", "true_values")
+    much = np.argsort(-interest(*(predicted[key] for key in keys)), kind="stable").tolist()
+    target = predicted["target"].tolist()
+    half = [much[place] for place in spread_over_classes([target[n] for n in much], -(-count // 2))]
+    others = [number for number in range(len(target)) if number not in set(half)]
+    rest = spread_over_classes([target[number] for number in others], count - len(half))
+    return sorted([*half, *(others[place] for place in rest)])
+
+
+def neighbourhood(graph: GraphSet, node: int, naming: Naming) -> Neighbourhood:
+    """Return a node of one graph and its neighbours, at most :data:`MOST_NEIGHBOURS` of them."""
+    edges = undirected_edges(graph)
+    touching = edges[(edges == node).any(axis=1)]
+    near = touching[touching != node][:MOST_NEIGHBOURS]
+    kept = np.array([node, *near.tolist()])
+    place = {old: new for new, old in enumerate(kept.tolist())}
+    inside = np.isin(edges, kept).all(axis=1)
+    names, bonds = symbols(graph, naming), bond_orders(graph, edges, naming)
+    positions = node_positions(graph, edges, names, bonds)[kept]
+    # Seen from the node, as large as its neighbourhood.
+    centred = positions[:, :2] - positions[0, :2]
+    scaled = centred / max(float(np.abs(centred).max(initial=0)), 1e-9)
+    return Neighbourhood(
+        scaled.astype(np.float32),
+        np.array([[place[a], place[b]] for a, b in edges[inside].tolist()]).reshape(-1, 2),
+        tuple(names[old] for old in kept),
+        categories(graph, naming)[kept],
+        bonds[inside],
+    )
+
+
+def node_positions(
+    graph: GraphSet, edges: Integers, names: Sequence[str] = (), bonds: Integers | None = None
+) -> np.ndarray:
+    """Return where the nodes of one graph are drawn: their coordinates, or a layout.
+
+    Args:
+        graph: One graph.
+        edges: Its edges, each once.
+        names: The elements of its nodes, if it is a molecule.
+        bonds: The orders of its bonds, which are known for molecules.
+    """
     own = graph.coordinates.numpy().astype(np.float64)
     if own.shape[1] == 0:
+        chemical = (
+            molecule_positions(names, edges, bonds) if bonds is not None and bonds.any() else None
+        )
+        if chemical is not None:
+            return fit_to_square(chemical)
         return stress_layout(graph.num_nodes, edges)
     width = min(max(own.shape[1], 2), 3)
     positions = np.zeros((len(own), width))
@@ -196,25 +287,35 @@ def _views(
     graphs: GraphSet,
     shown: Sequence[int],
     pools: Sequence[LFDSPool],
-    views: Sequence[PoolView],
+    decoder: Decoder,
+    naming: Naming,
+    average: Representation,
 ) -> Iterator[GraphView]:
     encoded = encoder.transform(graphs[list(shown)].in_memory())
     for place, number in enumerate(shown):
         graph = encoded[place]
         # Alone: the shares of a graph do not depend on the others of a batch.
         traces = trace_pools(network, pools, graph.batch([0]))[1]
-        shares = tuple(_array(trace.shares) for trace in traces)
+        found = attribute(network, pools, graph.batch([0]), decoder, average)
         edges = undirected_edges(graph)
+        names, bonds = symbols(graph, naming), bond_orders(graph, edges, naming)
         yield GraphView(
             number=number,
-            positions=node_positions(graph, edges).astype(np.float32),
+            positions=node_positions(graph, edges, names, bonds).astype(np.float32),
+            symbols=names,
+            details=details(graph, naming),
+            category=categories(graph, naming),
+            bonds=bonds,
             has_coordinates=graph.coordinates.shape[1] > 0,
             edges=edges,
-            shares=shares,
-            contributions=tuple(
-                contributions(own, view.picked[number])
-                for own, view in zip(shares, views, strict=True)
-            ),
+            shares=tuple(_array(trace.shares) for trace in traces),
+            scores=_array(found.scores),
+            effects=_array(found.nodes),
+            exact=found.exact,
+            classes=isinstance(decoder, ClassDecoder | MultiLabelDecoder),
+            slot_effects=tuple(map(_array, found.slots)),
+            beside=_array(found.beside),
+            reference=_array(found.reference),
         )
 
 

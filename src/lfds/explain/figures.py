@@ -74,23 +74,29 @@ def draw_landing(
         numbers: Those of the atlas.
         graph: One of the graphs shown.
         place: Number of the structure.
-        node: Whose shares to show; by default the mass of the whole graph, and contributions.
+        node: Whose shares to show; by default the mass of the whole graph, and what decided.
     """
     pool = numbers.pools[place]
     figure = new_figure(9, 4.9)
     left, right = figure.subplots(1, 2)
     shares = graph.shares[place]
     if node is None:
-        on_nodes, on_slots = graph.contributions[place], pool.mass[graph.number]
-        words = "contribution of each node", "fraction of the graph's nodes; dots: channels won"
+        output = numbers.output(graph)
+        on_nodes, on_slots = graph.support(output), pool.mass[graph.number]
+        words = (
+            "support of each node (orange: against)",
+            "fraction of the nodes; dots: effect (orange: against)",
+        )
     else:
         on_nodes, on_slots = np.minimum(shares, shares[node]).sum(axis=1), shares[node]
         words = f"overlap with the slots of node {node}", f"shares of node {node}"
     draw_nodes(left, graph, on_nodes, node)
     draw_slots(right, pool, on_slots, whole=True)
     if node is None:
-        draw_dots(right, pool, pool.picked[graph.number])
-    add_title(left, _graph_title(numbers, graph), f"{words[0]}, up to {largest(on_nodes):.1%}")
+        draw_dots(right, pool, graph.slot_effects[place][:, output])
+    most = largest(np.abs(on_nodes))
+    scale = f"{most:.1%}" if numbers.classes or node is not None else f"{most:.3g}"
+    add_title(left, _graph_title(numbers, graph), f"{words[0]}, up to {scale}")
     add_title(right, pool.drawing.title, f"{words[1]}, up to {largest(on_slots):.1%}")
     return figure
 
@@ -154,7 +160,7 @@ def draw_nodes(axes: Axes, graph: GraphView, values: Values, node: int | None) -
         positions[:, 0],
         positions[:, 1],
         s=area,
-        c=_shades(values, largest(values), np.zeros(len(values), dtype=bool)),
+        c=_shades(values, largest(np.abs(values)), np.zeros(len(values), dtype=bool)),
         edgecolors=EDGE,
         linewidths=0.5,
         zorder=2,
@@ -200,12 +206,14 @@ def draw_slots(
         axes.set_aspect("auto")
 
 
-def draw_dots(axes: Axes, pool: PoolView, picked: Values) -> None:
-    """Draw a dot on each slot, its area proportional to the channels that the slot won."""
-    radii = 0.62 * pool.drawing.size * np.sqrt(picked / max(largest(picked), 1e-12))
+def draw_dots(axes: Axes, pool: PoolView, effects: Values) -> None:
+    """Draw a dot on each slot, its area proportional to what the slot adds or takes away."""
+    sizes = np.abs(effects)
+    radii = 0.62 * pool.drawing.size * np.sqrt(sizes / max(largest(sizes), 1e-12))
     pairs = zip(pool.drawing.positions, radii, strict=True)
     dots = [Circle(position, radius) for position, radius in pairs]
-    axes.add_collection(PatchCollection(dots, facecolors=INK, edgecolors="none", zorder=3))
+    colors = [NEGATIVE if effect < 0 else INK for effect in effects]
+    axes.add_collection(PatchCollection(dots, facecolors=colors, edgecolors="none", zorder=3))
 
 
 def add_title(axes: Axes, title: str, below: str) -> None:
@@ -245,7 +253,8 @@ def _shades(values: Values, top: float, idle: Values) -> Values:
     """Colours from pale to strong; those of idle slots begin at the colour of the paper."""
     part = np.clip(np.abs(values) / top if top > 0 else np.zeros(len(values)), 0, 1)[:, None]
     low = np.where(idle[:, None], to_rgb(PAPER), to_rgb(LOW))
-    shades: Values = (1 - part) * low + part * np.array(to_rgb(HIGH))
+    high = np.where(values[:, None] < 0, to_rgb(NEGATIVE), to_rgb(HIGH))
+    shades: Values = (1 - part) * low + part * high
     return shades
 
 

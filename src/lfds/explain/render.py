@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lfds.explain.record import AtlasNumbers, GraphView, PoolView
+from lfds.explain.record import AtlasNumbers, GraphView, Neighbourhood, PoolView
 
 _TWO_BYTES_UP_TO = 2_000_000  # shares; a larger page stores them in one byte each
 
@@ -67,6 +67,10 @@ def page_data(numbers: AtlasNumbers, levels: int | None = None) -> dict[str, Any
         "grouped": numbers.grouped_by_target,
         "total": len(numbers.target),
         "headChannels": numbers.head_channels,
+        "legend": numbers.legend,
+        "legendTitle": numbers.legend_title,
+        "overall": _rounded(numbers.overall, 4),
+        "first": numbers.first,
         "pools": [_pool_data(numbers, pool) for pool in numbers.pools],
         "graphs": [_graph_data(numbers, graph, levels) for graph in numbers.graphs],
     }
@@ -93,6 +97,14 @@ def _pool_data(numbers: AtlasNumbers, pool: PoolView) -> dict[str, Any]:
         "extraReadout": pool.extra_readout,
         "topographicError": pool.topographic_error,
         "randomError": pool.random_error,
+        "typical": [
+            [
+                {"share": round(share, 4), "graph": graph, "node": node, **_hood_data(hood)}
+                for (share, graph, node), hood in zip(some, hoods, strict=True)
+            ]
+            for some, hoods in zip(pool.typical, pool.neighbourhoods, strict=True)
+        ],
+        "mix": _rounded(pool.mix, 4),
         "classMaps": [None if one is None else _rounded(one, 6) for one in maps],
     }
 
@@ -103,10 +115,9 @@ def _graph_data(numbers: AtlasNumbers, graph: GraphView, levels: int) -> dict[st
         {
             "shares": packed_shares(shares, levels),
             "mass": _rounded(pool.mass[number], 6),
-            "picked": _rounded(pool.picked[number], 6),
-            "contributions": _rounded(own, 6),
+            "effects": _rounded(own.T, 4),
         }
-        for shares, own, pool in zip(graph.shares, graph.contributions, numbers.pools, strict=True)
+        for shares, own, pool in zip(graph.shares, graph.slot_effects, numbers.pools, strict=True)
     ]
     return {
         "number": number,
@@ -119,7 +130,26 @@ def _graph_data(numbers: AtlasNumbers, graph: GraphView, levels: int) -> dict[st
         "hasCoordinates": graph.has_coordinates,
         "positions": _rounded(graph.positions, 3),
         "edges": graph.edges.ravel().tolist(),
+        "bonds": graph.bonds.tolist() if graph.bonds.any() else [],
+        "symbols": graph.symbols if any(graph.symbols) else [],
+        "details": graph.details if any(graph.details) else [],
+        "category": graph.category.tolist(),
+        "scores": _rounded(graph.scores, 4),
+        "effects": _rounded(graph.effects.T, 4),
+        "exact": graph.exact,
+        "beside": _rounded(graph.beside, 4),
+        "reference": _rounded(graph.reference, 4),
         "pools": pools,
+    }
+
+
+def _hood_data(hood: Neighbourhood) -> dict[str, Any]:
+    return {
+        "positions": _rounded(hood.positions, 2),
+        "edges": hood.edges.ravel().tolist(),
+        "bonds": hood.bonds.tolist() if hood.bonds.any() else [],
+        "symbols": hood.symbols,
+        "category": hood.category.tolist(),
     }
 
 

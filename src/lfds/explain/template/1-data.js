@@ -54,3 +54,41 @@ function percent(value) {
 function largest(values, count) {
   return Array.from(values.keys()).sort((a, b) => values[b] - values[a] || a - b).slice(0, count);
 }
+
+// What decided: scores are log-odds of classes, of which probabilities follow, or values.
+const outputs = atlas.classes.length ? atlas.classes : (atlas.graphs[0] ? atlas.graphs[0].scores.map((_, i) => atlas.graphs[0].scores.length > 1 ? "target " + i : "the value") : []);
+const probability = (score) => 1 / (1 + Math.exp(-Math.max(-80, Math.min(80, score))));
+
+// By how much the probability of a class, or a value, falls without each node.
+function supportOf(graph, output) {
+  const score = graph.scores[output];
+  return graph.effects[output].map((effect) => atlas.classes.length ? probability(score) - probability(score - effect) : effect);
+}
+
+function amount(value) {
+  return atlas.classes.length ? percent(value) : value.toPrecision(3);
+}
+
+function signed(value, digits) {
+  return (value < 0 ? "\u2212" : "+") + Math.abs(value).toFixed(digits);
+}
+
+const isWrong = (graph) => graph.target >= 0 && graph.target !== graph.predicted;
+const isUncertain = (graph) => graph.probabilities.length > 0 && Math.max(...graph.probabilities) < 0.6;
+
+function nodeName(graph, node) {
+  const symbol = graph.symbols[node];
+  return "node " + node + (symbol ? " (" + symbol + ")" : "");
+}
+
+function nodeTitle(graph, node) {
+  return nodeName(graph, node) + (graph.details.length && graph.details[node] ? ": " + graph.details[node] : "");
+}
+
+// The colour of a category; elements have those that chemists know them by.
+const ELEMENTS = { C: 0, N: 1, O: 2, Cl: 3, F: 10, S: 5, Br: 11, I: 4, P: 8 };
+
+function kindOf(category) {
+  const known = atlas.legendTitle === "element" ? ELEMENTS[atlas.legend[category]] : category;
+  return "kind" + (known === undefined ? 9 : known);
+}

@@ -1,7 +1,7 @@
 // The two pictures: the graph, which can be rotated if it has three coordinates, and the structure.
 const graphPane = document.getElementById("graph");
 const slotsPane = document.getElementById("slots");
-const view = { turn: 35, tilt: 26, positions: [], structure: [], table: false, nodes: [], slots: [], dots: [], edges: null };
+const view = { turn: 35, tilt: 26, positions: [], structure: [], table: false, nodes: [], slots: [], dots: [], edges: null, bonds: null, letters: [] };
 
 // The numbers of some marks.
 function writeNumbers(pane, numbers, positions) {
@@ -38,6 +38,24 @@ function frame() {
   }
 }
 
+// Bonds as chemists draw them: one, two or three lines; a dashed one beside the line if aromatic.
+function bondPaths(graph, positions, gap) {
+  let [lines, dashed] = ["", ""];
+  const line = (a, b, shift) => {
+    const [x, y, u, v] = [100 * a[0], -100 * a[1], 100 * b[0], -100 * b[1]];
+    const length = Math.max(1e-9, Math.hypot(u - x, v - y));
+    const [dx, dy] = [shift * (v - y) / length, -shift * (u - x) / length];
+    return "M" + (x + dx).toFixed(2) + " " + (y + dy).toFixed(2) + "L" + (u + dx).toFixed(2) + " " + (v + dy).toFixed(2);
+  };
+  for (let i = 0; i < graph.edges.length; i += 2) {
+    const [a, b, order] = [positions[graph.edges[i]], positions[graph.edges[i + 1]], graph.bonds[i / 2]];
+    const shifts = { 2: [-gap, gap], 3: [-2 * gap, 0, 2 * gap] }[order] || [order === 4 ? -gap : 0];
+    for (const shift of shifts) lines += line(a, b, shift);
+    if (order === 4) dashed += line(a, b, gap);
+  }
+  return [lines, dashed];
+}
+
 function nodeSize(count) {
   return Math.max(0.012, Math.min(0.055, 0.36 / Math.sqrt(Math.max(count, 1))));
 }
@@ -47,9 +65,24 @@ function drawGraph(graph) {
   graphPane.classList.toggle("turns", graph.dims === 3);
   graphPane.setAttribute("aria-label", graph.positions.length + " nodes of graph " + graph.number);
   view.edges = element("path", { class: "edge", "stroke-width": graph.edges.length > 600 ? 0.4 : 0.8 }, graphPane);
+  view.bonds = element("path", { class: "edge bond aromatic" }, graphPane);
+  view.edges.classList.toggle("bond", graph.bonds.length > 0);
   const size = nodeSize(graph.positions.length);
   view.nodes = graph.positions.map((_, node) => mark(graphPane, "node", node, [0, 0], size));
   makeFocusable(view.nodes, "node");
+  view.nodes.forEach((one, node) => {
+    if (graph.category[node] >= 0) one.classList.add(kindOf(graph.category[node]));
+    if (graph.symbols.length) one.setAttribute("aria-label", "node " + node + ", " + graph.symbols[node]);
+    element("title", {}, one).textContent = nodeTitle(graph, node);
+  });
+  // Carbon is where lines meet, as chemists draw it.
+  const named = graph.symbols.length && graph.positions.length <= 80;
+  view.letters = graph.symbols.map((symbol) => {
+    const shown = named && symbol.length <= 3 && !(graph.bonds.length && symbol === "C") ? symbol : "";
+    const letter = element("text", { class: "letter", "text-anchor": "middle" }, graphPane);
+    letter.textContent = shown;
+    return letter;
+  });
   placeGraph(graph);
   frame();
 }
@@ -60,6 +93,16 @@ function placeGraph(graph) {
     view.nodes[node].setAttribute("cx", (100 * x).toFixed(2));
     view.nodes[node].setAttribute("cy", (-100 * y).toFixed(2));
   });
+  view.letters.forEach((letter, node) => {
+    letter.setAttribute("x", (100 * view.positions[node][0]).toFixed(2));
+    letter.setAttribute("y", (2.2 - 100 * view.positions[node][1]).toFixed(2));
+  });
+  if (graph.bonds.length) {
+    const paths = bondPaths(graph, view.positions, 1.3);
+    view.edges.setAttribute("d", paths[0]);
+    view.bonds.setAttribute("d", paths[1]);
+    return;
+  }
   const at = (node) => (100 * view.positions[node][0]).toFixed(1) + " " + (-100 * view.positions[node][1]).toFixed(1);
   let path = "";
   for (let i = 0; i < graph.edges.length; i += 2) path += "M" + at(graph.edges[i]) + "L" + at(graph.edges[i + 1]);
@@ -90,6 +133,11 @@ function drawStructure(pool) {
   [view.structure, view.table] = [[...pool.positions, ...pool.outlines.flat()], pool.columns > 0];
   slotsPane.setAttribute("aria-label", pool.title);
   makeFocusable(view.slots, "slot");
+  if (pool.positions.length <= 100 && !pool.columns) {
+    pool.labelPositions.forEach(([x, y], slot) => {
+      element("text", { class: "slot-number", x: 100 * x, y: 1.6 - 100 * y, "text-anchor": "middle" }, slotsPane).textContent = slot;
+    });
+  }
   view.dots = pool.positions.map(([x, y]) => element("circle", { class: "dot", cx: 100 * x, cy: -100 * y, r: 0 }, slotsPane));
 }
 

@@ -4,8 +4,11 @@ const maps = { bars: [], pools: [] };
 function showUsage(pool) {
   const chart = byId("usage");
   chart.replaceChildren();
+  // As wide as the screen, so that letters keep their size.
+  const wide = Math.max(300, Math.min(900, chart.parentElement.clientWidth || 640));
   const [count, middle, height, left] = [pool.usage.length, 84, 66, 8];
-  const step = (640 - 2 * left) / count;
+  const step = (wide - 2 * left) / count;
+  chart.setAttribute("viewBox", "0 0 " + wide + " 172");
   const most = Math.max(...pool.usage), mostPicked = Math.max(...pool.picked, 1e-9);
   const even = middle - height / most / count;
   chart.setAttribute("aria-label", "Mass and channels won of each slot, over all graphs");
@@ -18,13 +21,15 @@ function showUsage(pool) {
     down.style.setProperty("--v", "35%");
     for (const one of [up, down, hit]) one.dataset.slot = slot;
     up.dataset.value = value.toFixed(6);
-    if (slot % Math.ceil(count / 16) === 0) label(chart, x + width / 2, middle + 9, slot, "middle");
+    if (slot % Math.ceil(18 / step) === 0) label(chart, x + width / 2, middle + 9, slot, "middle");
     if (pool.idle[slot]) label(chart, x + width / 2, middle - 3, "\u00d7", "middle");
     return [up, down];
   });
-  element("line", { class: "even", x1: left, x2: 640 - left, y1: even, y2: even }, chart);
+  element("line", { class: "even", x1: left, x2: wide - left, y1: even, y2: even }, chart);
   label(chart, left, 9, "mass, up to " + percent(most) + "; dashed: mean mass, " + percent(1 / count), "start");
   label(chart, left, 170, "channels won, up to " + percent(mostPicked), "start");
+  byId("won").textContent = "Channels won: for each channel the readout takes the maximum over the slots; the slot that holds it wins the channel." +
+    (pool.extraReadout ? " The readout also takes " + pool.extraReadout + ", which no slot wins: what decides is shown above." : "");
   const idle = pool.idle.filter(Boolean).length;
   byId("usage-text").textContent = "Mean over " + atlas.total + " graphs. " + (idle
     ? idle + " of " + count + " slots are idle (\u00d7): they receive less than a hundredth of the mean mass."
@@ -75,4 +80,45 @@ function markInMaps(state) {
   const slot = state.kind === "slot" ? state.number : -1;
   maps.bars.forEach((pair, i) => pair.forEach((bar) => bar.classList.toggle("selected", i === slot)));
   maps.pools.forEach(({ marks }) => marks.forEach((one, i) => one.classList.toggle("selected", i === slot)));
+}
+
+// The nodes with the largest shares on each slot, each with its neighbours, and the mix of labels.
+function showMeanings(pool, select) {
+  const place = byId("meanings");
+  place.replaceChildren();
+  pool.typical.forEach((nodes, slot) => {
+    if (pool.idle[slot] || !nodes.length) return;
+    const card = html("div", place, undefined, "card");
+    const head = html("button", card, "slot " + slot);
+    head.type = "button";
+    head.addEventListener("click", () => select("slot", slot));
+    const mix = largest(pool.mix[slot] || [], 3).filter((one) => pool.mix[slot][one] >= 0.05);
+    if (mix.length) {
+      html("p", card, mix.map((one) => atlas.legend[one] + " " + Math.round(100 * pool.mix[slot][one]) + "\u00a0%").join(", "))
+        .title = "of all nodes: " + mix.map((one) => atlas.legend[one] + " " + Math.round(100 * atlas.overall[one]) + " %").join(", ");
+    }
+    const row = html("div", card, undefined, "hoods");
+    for (const hood of nodes) drawHood(hood, row);
+  });
+}
+
+function drawHood(hood, parent) {
+  const pane = element("svg", { viewBox: "-130 -130 260 260", role: "img" }, parent);
+  const name = "node " + hood.node + (hood.symbols[0] ? " (" + hood.symbols[0] + ")" : "") + " of graph " + hood.graph + ", share " + percent(hood.share);
+  pane.setAttribute("aria-label", name);
+  element("title", {}, pane).textContent = name;
+  const lines = element("path", { class: "edge", "stroke-width": 4 }, pane);
+  const dashed = element("path", { class: "edge aromatic", "stroke-width": 4 }, pane);
+  const orders = hood.bonds.length ? hood : { ...hood, bonds: hood.edges.map(() => 1) };
+  const paths = bondPaths(orders, hood.positions, 7);
+  lines.setAttribute("d", paths[0]);
+  dashed.setAttribute("d", paths[1]);
+  hood.positions.forEach(([x, y], i) => {
+    const dot = element("circle", { cx: 100 * x, cy: -100 * y, r: i ? 13 : 22, class: "mark" + (hood.category[i] >= 0 ? " " + kindOf(hood.category[i]) : "") }, pane);
+    dot.style.setProperty("--v", i ? "0%" : "70%");
+    if (hood.symbols[i] && hood.symbols[i].length <= 3) {
+      const text = element("text", { x: 100 * x, y: 8 - 100 * y, "text-anchor": "middle", class: i ? "" : "own" }, pane);
+      text.textContent = hood.symbols[i];
+    }
+  });
 }

@@ -1,5 +1,5 @@
 // The state of the page: the graph and structure shown, and the selected node or slot.
-const state = { graph: 0, pool: 0, kind: null, number: 0, pinned: false };
+const state = { graph: atlas.first, pool: 0, kind: null, number: 0, pinned: false, output: 0, filter: "all", text: "" };
 const currentGraph = () => atlas.graphs[state.graph];
 
 function refresh() {
@@ -7,16 +7,21 @@ function refresh() {
   const row = state.kind === "node" ? rowOf(graph, state.pool, state.number) : null;
   const column = state.kind === "slot" ? columnOf(graph, state.pool, state.number) : null;
   const onSlots = row || part.mass;
-  const onNodes = column || (row ? overlap(graph, state.pool, row) : part.contributions);
-  const [mostSlots, mostNodes] = [Math.max(0, ...onSlots), Math.max(0, ...onNodes)];
+  const support = row || column ? null : supportOf(graph, state.output);
+  const onNodes = column || (row ? overlap(graph, state.pool, row) : support);
+  const [mostSlots, mostNodes] = [Math.max(0, ...onSlots), Math.max(0, ...onNodes.map(Math.abs))];
   shade(view.slots, onSlots, mostSlots);
   shade(view.nodes, onNodes, mostNodes);
-  const mostPicked = Math.max(1e-9, ...part.picked);
+  const added = part.effects[state.output];
+  const mostAdded = Math.max(1e-9, ...added.map(Math.abs));
   view.dots.forEach((dot, slot) => {
-    dot.setAttribute("r", row ? 0 : 62 * pool.size * Math.sqrt(part.picked[slot] / mostPicked));
+    dot.setAttribute("r", row ? 0 : 55 * pool.size * Math.sqrt(Math.abs(added[slot]) / mostAdded));
+    dot.classList.toggle("minus", added[slot] < 0);
   });
-  showScale("slots-scale", row ? "shares of node " + state.number : "fraction of this graph's nodes", mostSlots, row ? "" : "channels won");
-  showScale("graph-scale", column ? "share on slot " + state.number : row ? "overlap with the slots of node " + state.number : "contribution of each node", mostNodes);
+  showScale("slots-scale", row ? "shares of node " + state.number : "fraction of this graph's nodes", mostSlots,
+    row ? "" : "dot: what the slot adds to " + scoreName(state.output) + " (orange: takes away)");
+  showScale("graph-scale", column ? "share on slot " + state.number : row ? "overlap with the slots of node " + state.number
+    : "by how much " + (atlas.classes.length ? "the probability of " : "") + outputs[state.output] + " falls without each node", mostNodes, "", Boolean(support));
   for (const [marks, kind] of [[view.nodes, "node"], [view.slots, "slot"]]) {
     marks.forEach((one, i) => one.classList.toggle("selected", state.kind === kind && i === state.number));
   }
@@ -43,14 +48,23 @@ function showGraph(position) {
   const count = atlas.graphs.length;
   Object.assign(state, { graph: (position + count) % count, kind: null, pinned: false });
   const graph = currentGraph();
+  state.output = Math.max(0, graph.predicted);
   byId("choice").value = String(state.graph);
   byId("graph-title").textContent = titleOf(graph);
   byId("graph-note").textContent = graph.positions.length + " nodes, " + graph.edges.length / 2 + " edges. " +
-    (graph.hasCoordinates ? "Drawn at its own coordinates" + (graph.dims === 3 ? "; drag to rotate." : ".") : "Laid out by its edges.");
+    (graph.bonds.length ? "Drawn as a molecule; corners without a letter are carbon." : graph.hasCoordinates ? "Drawn at its own coordinates" + (graph.dims === 3 ? "; drag to rotate." : ".") : "Laid out by its edges.");
   byId("turning").hidden = graph.dims !== 3;
   drawGraph(graph);
   showPrediction(graph);
-  showWinners(graph, state.pool, (kind, slot) => select(kind, slot, true));
+  showOutputs(graph);
+  explain(state.output);
+  markThumbnail();
+}
+
+// Explain an output: the predicted class, or another on request.
+function explain(output) {
+  state.output = output;
+  showDecided(currentGraph(), state.pool, (kind, slot) => select(kind, slot, true));
   refresh();
 }
 
@@ -62,11 +76,12 @@ function showPool(position) {
   byId("slots-note").textContent = notes.filter(Boolean).map((note) => note[0].toUpperCase() + note.slice(1) + ".").join(" ");
   byId("small-print").textContent = "Of the " + atlas.headChannels[atlas.headChannels.length - 1] +
     " input channels of the head, " + atlas.headChannels[position] + " come from this structure" +
-    (pool.extraReadout ? ", half of them as " + pool.extraReadout + " over all slots, which no slot wins. " : ". ") +
+    (pool.extraReadout ? ", half of them as " + pool.extraReadout + " over all slots. " : ". ") +
     "Shares are rounded to " + (1 / atlas.levels).toPrecision(2) + " in this page.";
   drawStructure(pool);
   showUsage(pool);
   showMaps(pool);
+  showMeanings(pool, (kind, slot) => select(kind, slot, true));
   showGraph(state.graph);
 }
 

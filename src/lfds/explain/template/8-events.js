@@ -70,16 +70,30 @@ for (const end of ["pointerup", "pointercancel"]) {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return release();
   if (event.target.closest("select, input") || event.altKey || event.ctrlKey || event.metaKey) return;
-  if (event.key === "ArrowLeft") showGraph(state.graph - 1);
-  if (event.key === "ArrowRight") showGraph(state.graph + 1);
+  if (event.key === "ArrowLeft") stepGraph(-1);
+  if (event.key === "ArrowRight") stepGraph(1);
+  if (event.key === "/") {
+    byId("search").focus();
+    event.preventDefault();
+  }
 });
-byId("previous").addEventListener("click", () => showGraph(state.graph - 1));
-byId("next").addEventListener("click", () => showGraph(state.graph + 1));
+byId("previous").addEventListener("click", () => stepGraph(-1));
+byId("next").addEventListener("click", () => stepGraph(1));
+byId("output").addEventListener("change", (event) => explain(Number(event.target.value)));
+byId("search").addEventListener("input", (event) => {
+  state.text = event.target.value;
+  filterGallery();
+});
+byId("filter").addEventListener("change", (event) => {
+  state.filter = event.target.value;
+  filterGallery();
+});
 byId("choice").addEventListener("change", (event) => showGraph(Number(event.target.value)));
 byId("turn").addEventListener("input", (event) => turnTo(Number(event.target.value), view.tilt));
 byId("difference").addEventListener("change", () => shadeMaps(atlas.pools[state.pool]));
 addEventListener("resize", () => {
   frame();
+  showUsage(atlas.pools[state.pool]);
   refresh();
 });
 
@@ -88,6 +102,12 @@ atlas.graphs.forEach((graph, position) => {
   const note = wrong ? ", predicted " + atlas.classes[graph.predicted] : "";
   html("option", byId("choice"), titleOf(graph) + note).value = String(position);
 });
+const filters = [["all", "all graphs"]];
+if (atlas.graphs.some(isWrong)) filters.push(["wrong", "wrong predictions"]);
+if (atlas.graphs.some(isUncertain)) filters.push(["uncertain", "uncertain: below 60\u00a0%"]);
+atlas.classes.forEach((name, place) => filters.push(["class" + place, "class " + name]));
+for (const [value, text] of filters) html("option", byId("filter"), text).value = value;
+showLegend();
 byId("lead").textContent = "Dataset: " + atlas.name + ", " + atlas.total + " graphs, " + atlas.graphs.length + " of them shown.";
 if (atlas.pools.length > 1) {
   byId("structures").hidden = false;
@@ -100,4 +120,6 @@ if (atlas.pools.length > 1) {
   });
 }
 byId("turn").value = String(view.turn);
+drawGallery();
 showPool(0);
+filterGallery();

@@ -34,7 +34,7 @@ def opened(browser, tmp_path):
         made.save(tmp_path / "atlas.html")
         seen = browser(tmp_path / "atlas.html", **options)
         # The page begins with the graph about which there is most to explain.
-        seen.page.select_option("#choice", "0")
+        seen.page.evaluate("document.querySelector('#gallery button').click()")
         return seen
 
     return open_atlas

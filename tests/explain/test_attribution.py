@@ -96,7 +96,7 @@ def test_gradients_of_large_graphs_sum_to_the_way_from_the_mean_node():
     found = attribute(network, pools, batch, model.decoder_, average, largest_removal=5)
     assert not found.exact
     with torch.no_grad():
-        everything, last = network.base(batch.x, edges_of(batch))
+        everything, last = network.base(batch.x, edges_of(batch), batch.ptr)
         mean = everything.mean(dim=0, keepdim=True).expand_as(everything)
         start = network.head(network.pooled(mean, mean[:, -last.shape[1] :], batch.ptr, None))
     way = found.scores - scores_by(model.decoder_)(start)[0]

@@ -29,6 +29,8 @@ for (const [pane, kind] of [[graphPane, "node"], [slotsPane, "slot"]]) {
   const marks = () => (kind === "node" ? view.nodes : view.slots);
   const positions = () => (kind === "node" ? view.positions : atlas.pools[state.pool].positions);
   pane.addEventListener("focusin", (event) => {
+    // By keys only: a finger has not been lifted yet, and what appears may move the mark away.
+    if (!event.target.matches(":focus-visible")) return;
     const found = target(event);
     if (found && !(state.pinned && state.kind === found[0])) select(...found, state.pinned);
     else if (found) select(...found, true);

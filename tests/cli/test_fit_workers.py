@@ -37,7 +37,7 @@ def test_an_interrupted_fit_is_resumed_by_the_same_command(lfds, tmp_path, monke
     assert {entry.name for entry in tmp_path.iterdir()} == {"set", "model.unfinished"}
     seen = []
     monkeypatch.setattr(distributed, "train_in_processes", here())
-    monkeypatch.setattr("lfds.estimator.fitting.progress_bar", lambda *_, **__: Seen(seen))
+    monkeypatch.setattr("lfds.estimator.members.progress_bar", lambda *_, **__: Seen(seen))
     code, out, err = lfds(*command)
     assert (code, err) == (0, "")
     assert seen == [2]
@@ -57,7 +57,13 @@ class Seen:
         self.seen = seen
 
     def __enter__(self):
-        return lambda progress: self.seen.append(progress.epochs)
+        return self
+
+    def after_epoch(self, history, member=0):
+        self.seen.append(history.epochs)
+
+    def end(self, member):
+        pass
 
     def __exit__(self, *_):
         pass

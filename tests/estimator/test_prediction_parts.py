@@ -93,7 +93,7 @@ def test_parts_are_the_table_of_one_process(model, sharded, tmp_path, workers):
     assert bodies(tmp_path / "out") == expected_body(model)
     first = (tmp_path / "out" / "part-000000.csv").read_text().splitlines()[0]
     chunk = Chunk(graphs(), [], "graph")
-    assert first.split(",") == table_header(load(model).decoder_, chunk, errors=False)
+    assert first.split(",") == table_header(load(model), chunk, errors=False)
 
 
 def test_chunks_of_a_stream_are_sent_to_processes(model, sharded, tmp_path):

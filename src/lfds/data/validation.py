@@ -1,5 +1,6 @@
 """Checks that the tensors of a GraphSet are valid: dtypes, shapes and bounds."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from os import PathLike
 from typing import TypeAlias
@@ -27,7 +28,7 @@ def check_valid(graphs: GraphSet, *, source: _Source, chunk_size: int = 1 << 22)
     _check_lengths(graphs, source)
     _check_edges(graphs, source, chunk_size)
     _check_targets(graphs, source)
-    _check_names(graphs, source)
+    check_names(graphs.classes, graphs.label_values, source=source)
 
 
 def check_finite(graphs: GraphSet, *, source: _Source) -> None:
@@ -39,10 +40,13 @@ def check_finite(graphs: GraphSet, *, source: _Source) -> None:
             raise DataError(f"{name} is not finite in row {row}", source=source)
 
 
-def _check_names(graphs: GraphSet, source: _Source) -> None:
-    if len(set(graphs.classes)) != len(graphs.classes):
+def check_names(
+    classes: Sequence[str | int], label_values: Sequence[Sequence[int]], *, source: _Source
+) -> None:
+    """Raise a DataError if two classes have one name, or values of labels are not sorted."""
+    if len(set(classes)) != len(classes):
         raise DataError("classes need different names, but two are equal", source=source)
-    for column, values in enumerate(graphs.label_values):
+    for column, values in enumerate(label_values):
         integers = all(type(value) is int for value in values)
         if not integers or any(low >= high for low, high in pairwise(values)):
             raise DataError(

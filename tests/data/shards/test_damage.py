@@ -146,6 +146,8 @@ def test_a_part_that_is_no_safetensors_file(folder, content):
         ({"classes": ["a", "a"]}, "two are equal"),
         ({"classes": ["a"]}, "has a class that the set has not"),
         ({"classes": []}, "has a class that the set has not"),
+        ({"label_values": [[5, 2, 9]]}, "increasing whole numbers for column 0"),
+        ({"label_values": [[2, 5], [1], [1]]}, "one list per column of labels"),
     ],
 )
 def test_a_manifest_that_cannot_be_used(folder, entries, match):

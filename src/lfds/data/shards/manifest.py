@@ -12,6 +12,7 @@ from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY, check_version, v
 from lfds.config.strict_json import strict_json
 from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError, check_regular, reading
+from lfds.data.validation import check_names
 
 MANIFEST = "shards.json"
 UNFINISHED = "unfinished.json"
@@ -176,9 +177,10 @@ def _check_consistent(manifest: Manifest, path: Path) -> None:
     names = [part.name for part in manifest.parts]
     if len(set(names)) < len(names):
         raise DataError(f"lists a part twice; {_REMEDY}", source=path)
+    check_names(manifest.classes, manifest.label_values, source=path)
+    if manifest.parts and len(manifest.label_values) != manifest.widths["labels"]:
+        raise DataError(f"label_values needs one list per column of labels; {_REMEDY}", source=path)
     known = set(manifest.classes)
-    if len(known) < len(manifest.classes):
-        raise DataError(f"classes need different names, but two are equal; {_REMEDY}", source=path)
     for part in manifest.parts:
         if part.classes is not None and not known.issuperset(part.classes):
             raise DataError(f"{part.name} has a class that the set has not; {_REMEDY}", source=path)

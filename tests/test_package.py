@@ -3,10 +3,13 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from torch_geometric.nn.aggr import Aggregation
 
 import lfds
 from lfds.config.registry import STRUCTURES
+from lfds.nn.pool import LatentPool
 
 
 @pytest.mark.parametrize("name", lfds.__all__)
@@ -47,3 +50,29 @@ def test_every_structure_of_the_registry_is_public(entry):
 def test_importing_lfds_does_not_import_torch():
     code = "import sys, lfds; lfds.__version__; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_prediction_imports_neither_pyg_nor_the_compiler(tmp_path):
+    """Both take longer to import than a prediction; see docs/estimator.md."""
+    sets = [np.random.default_rng(k).normal(size=(5, 2)) for k in range(8)]
+    options = {"width": 4, "head_width": 4}
+    fitted = lfds.LFDSRegressor(epochs=1, options=options).fit(sets, list(range(8)))
+    fitted.save(tmp_path / "model")
+    code = (
+        "import sys, numpy, lfds\n"
+        f"lfds.load({str(tmp_path / 'model')!r}).predict([numpy.ones((5, 2))])\n"
+        "slow = ('torch_geometric', 'torch._dynamo', 'sympy', 'sklearn.metrics', 'networkx')\n"
+        "print([name for name in slow if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+def test_the_layer_of_users_is_an_aggregation_and_that_of_networks_is_the_same():
+    layer = lfds.LFDSPool(8, "loop")
+    assert isinstance(layer, Aggregation)
+    network = lfds.nn.GraphNetwork(3, 2, lfds.nn.NetworkSettings(pool="loop", width=8))
+    (inside,) = [one for one in network.modules() if isinstance(one, LatentPool)]
+    assert isinstance(layer, LatentPool)
+    assert repr(inside).startswith("LFDSPool(")
+    assert lfds.LFDSPool.__doc__ == LatentPool.__doc__

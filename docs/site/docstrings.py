@@ -23,8 +23,17 @@ _ROLE = re.compile(r":(?:class|func|meth|mod|attr|data):`~?(?P<name>[^`]+)`")
 _LITERAL = re.compile(r"``([^`]+)``")
 
 
+_SAME_DOCUMENTATION = {"nn.aggregation.LFDSPool": "nn.pool.LatentPool"}
+"""Classes whose docstring is set when they are imported, which griffe does not do."""
+
+
 class SphinxToMarkdown(griffe.Extension):
     """Rewrites the docstring of every object that is documented."""
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Give classes the docstring that they share with another."""
+        for name, other in _SAME_DOCUMENTATION.items():
+            pkg[name].docstring = pkg[other].docstring
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite a docstring, if there is one."""

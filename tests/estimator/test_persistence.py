@@ -431,17 +431,38 @@ def test_more_slots_than_channels_are_accepted(structure, anchors, card):
     ],
 )
 def test_sizes_are_compared_before_memory_is_allocated(settings, message, card, monkeypatch):
-    devices = []
-
-    def recorded(features, classes, settings, edge_channels):
-        devices.append(torch.empty(0).device.type)
-        return GraphNetwork(features, classes, settings, edge_channels=edge_channels)
-
-    monkeypatch.setattr("lfds.estimator.persistence.GraphNetwork", recorded)
+    built = record_sizes(monkeypatch)
     with pytest.raises(DataError, match=message) as caught:
         network_from(weights_of(classifier().network_), with_network(card, **settings), HERE)
     assert "\n" not in str(caught.value)
-    assert set(devices) <= {"meta"}
+    stored = sum(value.numel() for value in classifier().network_.state_dict().values())
+    assert all(size < 4 * stored for size in built)
+
+
+@pytest.mark.parametrize("name", ["width", "head_width", "slots"])
+def test_one_long_tensor_makes_no_room_for_a_large_network(name, card, monkeypatch):
+    """A file with one axis of this length is small; a network of this size is not."""
+    monkeypatch.setenv("LFDS_MAX_MEMORY", "1GB")
+    built, long = record_sizes(monkeypatch), 10**5
+    weights = {**classifier().network_.state_dict(), "long": torch.zeros(long)}
+    large = with_network(card, **{name: long}, pool="sequence", anchors="smooth")
+    with pytest.raises(DataError, match=r"the card at least|may be used") as caught:
+        network_from(tensors_to(weights), large, HERE)
+    assert "\n" not in str(caught.value)
+    assert not built
+
+
+def record_sizes(monkeypatch):
+    """Return a list to which the number of parameters of every network is added that is built."""
+    built = []
+
+    def recorded(features, classes, settings, edge_channels):
+        network = GraphNetwork(features, classes, settings, edge_channels=edge_channels)
+        built.append(sum(value.numel() for value in network.state_dict().values()))
+        return network
+
+    monkeypatch.setattr("lfds.estimator.persistence.GraphNetwork", recorded)
+    return built
 
 
 def test_weights_that_are_not_finite_are_refused(card):

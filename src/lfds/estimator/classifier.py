@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -172,6 +171,8 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
 
         With several targets it is the fraction of known ones that are predicted.
         """
+        from sklearn.metrics import accuracy_score
+
         data = self._read(graphs, targets=y is None)
         predicted = self._indices(self.outputs(data))
         if isinstance(self.decoder_, ClassDecoder):

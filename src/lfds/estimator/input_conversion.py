@@ -1,5 +1,6 @@
 """From the graphs that users pass to a GraphSet with the features that a model was fitted on."""
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,7 +10,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch_geometric.data import Data
 
 from lfds.data.concat import concat
 from lfds.data.encodings.encoder import Encoder, LabelColumns
@@ -18,7 +18,6 @@ from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import graphs_from_arrays
 from lfds.data.readers.atom_features import MoleculeOptions, graphs_of_molecules
 from lfds.data.readers.networkx import graphs_from_networkx
-from lfds.data.readers.pyg import graphs_from_pyg
 from lfds.data.readers.rdkit_molecules import invalid_reason, molecule_from
 
 Graphs = GraphSet | Iterable[Any]
@@ -69,7 +68,9 @@ def as_graphs(
         raise DataError("needs at least one graph, and the list is empty", source="graphs")
     if isinstance(items[0], GraphSet):
         return _from_sets(items)
-    if isinstance(items[0], Data):
+    if _is_pyg(items[0]):
+        from lfds.data.readers.pyg import graphs_from_pyg  # PyG takes two seconds to import
+
         return graphs_from_pyg(items, targets=targets)
     if isinstance(items[0], str):
         return _from_smiles(items, molecules)
@@ -162,7 +163,7 @@ def _as_list(given: Iterable[Any]) -> list[Any]:
             f"needs graphs, not the path {quoted(given)}; read it with lfds.data.read_any",
             source="graphs",
         )
-    if isinstance(given, Data) or _is_networkx(given):
+    if _is_pyg(given) or _is_networkx(given):
         raise DataError("needs a list of graphs; put a single one in [ ]", source="graphs")
     try:
         return list(given)
@@ -170,6 +171,11 @@ def _as_list(given: Iterable[Any]) -> list[Any]:
         raise DataError(
             f"needs a GraphSet or a list of graphs, not {type(given).__name__}", source="graphs"
         ) from None
+
+
+def _is_pyg(item: object) -> bool:
+    data = sys.modules.get("torch_geometric.data")  # where it is not imported there is no Data
+    return data is not None and isinstance(item, data.Data)
 
 
 def _is_networkx(item: object) -> bool:

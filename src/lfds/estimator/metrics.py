@@ -137,7 +137,7 @@ def evaluate(
         len(graphs),
         {
             name: value_metrics(expected[known, place], predicted[known, place])
-            for place, name in enumerate(value_names(decoder))
+            for place, name in enumerate(decoder.value_names)
             for known in [~np.isnan(expected[:, place])]
         },
     )
@@ -152,13 +152,6 @@ def check_targets(
     found = 1 if graphs.y.ndim == 1 else graphs.y.shape[1]
     if wanted != found:
         raise DataError(f"has {found} target(s), and the model {wanted}", source=source)
-
-
-def value_names(decoder: ValueDecoder) -> list[str]:
-    """Return the name of each value: that of its target, or ``value`` with a number."""
-    if decoder.names:
-        return list(decoder.names)
-    return ["value"] if decoder.single else [f"value{k}" for k in range(decoder.outputs)]
 
 
 def several_metrics(

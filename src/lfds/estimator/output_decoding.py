@@ -159,6 +159,13 @@ class ValueDecoder(BaseModel):
         return self.names
 
     @property
+    def value_names(self) -> list[str]:
+        """The name of each value: that of its target, or ``value`` with a number."""
+        if self.names:
+            return list(self.names)
+        return ["value"] if self.single else [f"value{k}" for k in range(self.outputs)]
+
+    @property
     def outputs(self) -> int:
         """Number of outputs."""
         return len(self.means)

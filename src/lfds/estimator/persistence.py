@@ -2,18 +2,18 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as tensors_from
 from safetensors.torch import save as tensors_to
 from torch import Size, Tensor
 
+from lfds.config.budget import over_budget
 from lfds.config.migrations import migrate_weights
 from lfds.data.atomic_io import atomic_folder, check_overwrite, check_present
 from lfds.data.encodings.encoder import Encoder
@@ -28,6 +28,7 @@ from lfds.estimator.model_card import (
 )
 from lfds.estimator.output_decoding import ValueDecoder
 from lfds.nn import GraphNetwork
+from lfds.train.memory_limit import min_parameters, modes_bytes
 
 if TYPE_CHECKING:
     from lfds.estimator.classifier import LFDSClassifier
@@ -157,16 +158,19 @@ def network_from(content: bytes, card: ModelCard, source: Path) -> GraphNetwork:
     except SafetensorError as error:
         raise damaged(source, str(error)) from error
     _check_settings(weights, card, source)
-    weights = _migrate(weights, card)
-    _check_shapes(weights, card, source)
+    try:
+        network = _network(card)
+        sizes = {name: value.shape for name, value in network.state_dict().items()}
+        weights = _migrate(weights, sizes)
+        _check_shapes(weights, sizes, source)
+        network.load_state_dict(weights)
+    except DataError:
+        raise
+    except (MemoryError, RuntimeError, TypeError, ValueError) as error:
+        raise damaged(source, str(error)) from error
     for name, value in weights.items():
         if not bool(value.isfinite().all()):
             raise damaged(source, f"{name} is not finite")
-    try:
-        network = _network(card)
-        network.load_state_dict(weights)
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise damaged(source, str(error)) from error
     return network
 
 
@@ -178,28 +182,28 @@ def _check_settings(weights: dict[str, Tensor], card: ModelCard, source: Path) -
             size = getattr(card.network, name)
             if size > most:
                 raise damaged(source, f"it is too small for the {name} of {size} in the card")
+    found, least = sum(value.numel() for value in weights.values()), min_parameters(card.network)
+    if found < least:
+        raise damaged(source, f"it has {found:,} numbers, and the card at least {least:,}")
+    missing = over_budget(modes_bytes(card.network))
+    if missing is not None:
+        raise DataError(f"its network {missing}", source=source)
 
 
-def _migrate(weights: dict[str, Tensor], card: ModelCard) -> dict[str, Tensor]:
+def _migrate(weights: dict[str, Tensor], sizes: Mapping[str, Size]) -> dict[str, Tensor]:
     """Return tensors under the names of today's network."""
-    names = migrate_weights(weights, _sizes_of(card))
+    names = migrate_weights(weights, sizes)
     renamed = {name: weights[old] for name, old in names.items() if old in weights}
     unused = {name: weights[name] for name in weights.keys() - set(names.values())}
     return {**unused, **renamed}
 
 
-def _check_shapes(weights: dict[str, Tensor], card: ModelCard, source: Path) -> None:
-    wanted, found = _sizes_of(card), {name: value.shape for name, value in weights.items()}
+def _check_shapes(weights: Mapping[str, Tensor], wanted: Mapping[str, Size], source: Path) -> None:
+    found = {name: value.shape for name, value in weights.items()}
     for name in sorted(wanted.keys() | found.keys()):
         if wanted.get(name) != found.get(name):
             stored, needed = _shown(found.get(name)), _shown(wanted.get(name))
             raise damaged(source, f"{name} is {stored} here and {needed} in the card")
-
-
-def _sizes_of(card: ModelCard) -> dict[str, Size]:
-    with torch.device("meta"):  # shapes without memory
-        network = _network(card)
-    return {name: value.shape for name, value in network.state_dict().items()}
 
 
 def _network(card: ModelCard) -> GraphNetwork:

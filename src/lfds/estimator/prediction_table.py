@@ -7,7 +7,6 @@ from typing import Any
 from lfds.config.spreadsheet import spreadsheet_text
 from lfds.data.chunk import Chunk
 from lfds.estimator.classifier import LFDSClassifier
-from lfds.estimator.metrics import value_names
 from lfds.estimator.output_decoding import Decoder, ValueDecoder
 from lfds.estimator.regressor import LFDSRegressor
 
@@ -87,7 +86,7 @@ def _names(estimator: Estimator) -> list[str]:
         second, targets = decoder.names[1], list(decoder.targets)
         header = [cell for name in targets for cell in (name, f"p({name}={second})")]
     else:
-        header = targets = value_names(decoder)
+        header = targets = decoder.value_names
     return [*header, *(f"std({name})" for name in targets if several)]
 
 

@@ -6,7 +6,6 @@ from typing import Any, Literal, Self, final, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from torch import Tensor
 
 from lfds.config.training import TrainingSettings
@@ -118,6 +117,8 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
 
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R2, the mean over several targets."""
+        from sklearn.metrics import r2_score
+
         data = self._read(graphs, targets=y is None)
         predicted, expected = self.predict(data), regression_targets(y, data)
         if not np.isnan(expected).any():

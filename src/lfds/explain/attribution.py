@@ -41,7 +41,8 @@ from torch import Tensor
 from lfds.data.batch import Batch
 from lfds.estimator.output_decoding import ClassDecoder, Decoder, MultiLabelDecoder
 from lfds.explain.capture import edges_of
-from lfds.nn import GraphNetwork, LFDSPool
+from lfds.nn import GraphNetwork
+from lfds.nn.pool import LatentPool
 from lfds.train.device import to_device
 
 LARGEST_REMOVAL = 400
@@ -136,7 +137,7 @@ def log_odds(logits: Tensor) -> Tensor:
 
 def attribute(
     network: GraphNetwork,
-    pools: Sequence[LFDSPool],
+    pools: Sequence[LatentPool],
     batch: Batch,
     decoder: Decoder,
     average: Representation,
@@ -179,7 +180,7 @@ def _explaining(network: GraphNetwork) -> Iterator[None]:
 
 @torch.no_grad()
 def representation(
-    network: GraphNetwork, pools: Sequence[LFDSPool], batch: Batch
+    network: GraphNetwork, pools: Sequence[LatentPool], batch: Batch
 ) -> Representation:
     """Return what latent layers and head see of the graphs of a batch."""
     slots: dict[int, Tensor] = {}
@@ -202,7 +203,7 @@ def representation(
 
 def _from_average(
     network: GraphNetwork,
-    pools: Sequence[LFDSPool],
+    pools: Sequence[LatentPool],
     batch: Batch,
     score: Scores,
     own: Representation,
@@ -326,7 +327,7 @@ def gradient_effects(network: GraphNetwork, batch: Batch, score: Scores) -> Tens
 @contextmanager
 def _hooked(
     network: GraphNetwork,
-    pools: Sequence[LFDSPool],
+    pools: Sequence[LatentPool],
     on_slots: Callable[[int, Tensor], Tensor | None],
     on_beside: Callable[[Tensor], Tensor | None],
 ) -> Iterator[None]:

@@ -11,7 +11,8 @@ from torch import Tensor
 from lfds.config.registry import STRUCTURES
 from lfds.data.batch import Batch
 from lfds.explain import ExplainError
-from lfds.nn import Edges, GraphNetwork, LFDSPool
+from lfds.nn import Edges, GraphNetwork
+from lfds.nn.pool import LatentPool
 from lfds.train.device import to_device
 
 
@@ -30,9 +31,9 @@ class PoolTrace:
     picks: Tensor
 
 
-def latent_pools(network: GraphNetwork) -> list[LFDSPool]:
-    """Return the LFDSPool modules of a network."""
-    pools = [module for module in network.modules() if isinstance(module, LFDSPool)]
+def latent_pools(network: GraphNetwork) -> list[LatentPool]:
+    """Return the LatentPool modules of a network."""
+    pools = [module for module in network.modules() if isinstance(module, LatentPool)]
     if not pools:
         raise ExplainError(
             f"an atlas needs a model with a latent structure, not pool={network.settings.pool!r}; "
@@ -48,13 +49,13 @@ def edges_of(batch: Batch) -> Edges:
 
 @torch.no_grad()
 def trace_pools(
-    network: GraphNetwork, pools: Sequence[LFDSPool], batch: Batch
+    network: GraphNetwork, pools: Sequence[LatentPool], batch: Batch
 ) -> tuple[Tensor, list[PoolTrace]]:
     """Run a network on a batch; return its outputs and the trace of each pool."""
-    inputs: dict[LFDSPool, tuple[Tensor, Tensor]] = {}
+    inputs: dict[LatentPool, tuple[Tensor, Tensor]] = {}
 
     def record(pool: Any, args: tuple[Tensor, ...]) -> None:
-        x, _, ptr, *_ = args  # LFDSPool.__call__ passes all arguments on by position
+        x, _, ptr, *_ = args  # LatentPool.__call__ passes all arguments on by position
         inputs[pool] = (x, ptr)
 
     was_training = network.training
@@ -71,7 +72,7 @@ def trace_pools(
         network.train(was_training)
 
 
-def _trace(pool: LFDSPool, x: Tensor, ptr: Tensor) -> PoolTrace:
+def _trace(pool: LatentPool, x: Tensor, ptr: Tensor) -> PoolTrace:
     shares = pool.shares(x, ptr=ptr)
     sizes = ptr.diff()
     received = torch.stack([part.sum(dim=0) for part in shares.split(sizes.tolist())])

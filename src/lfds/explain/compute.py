@@ -39,8 +39,9 @@ from lfds.explain.record import (
 )
 from lfds.explain.slot_meaning import SlotCollector
 from lfds.explain.topography import expected_error, scattered_nodes
-from lfds.nn import GraphNetwork, LFDSPool
+from lfds.nn import GraphNetwork
 from lfds.nn.ops.ragged import runs_of_nodes
+from lfds.nn.pool import LatentPool
 
 # What a readout takes of all slots beside their maxima, in words.
 EXTRA_READOUTS: Mapping[SlotReadout, str] = {
@@ -286,7 +287,7 @@ def _views(
     encoder: Encoder,
     graphs: GraphSet,
     shown: Sequence[int],
-    pools: Sequence[LFDSPool],
+    pools: Sequence[LatentPool],
     decoder: Decoder,
     naming: Naming,
     average: Representation,
@@ -319,7 +320,7 @@ def _views(
         )
 
 
-def _neighbours(pool: LFDSPool) -> NDArray[np.bool_] | None:
+def _neighbours(pool: LatentPool) -> NDArray[np.bool_] | None:
     """Which slots are neighbours; None where that is learned, or where no slot has any."""
     laplacian = pool.structure.laplacian()
     if laplacian is None:

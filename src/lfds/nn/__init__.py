@@ -1,6 +1,6 @@
 """The pooling layer, what it is made of, and the network that poolings are compared in."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import POOLINGS
@@ -17,7 +17,7 @@ from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.input_checks import check_batch
 from lfds.nn.models.network import GraphNetwork
 from lfds.nn.ops.edges import Edges
-from lfds.nn.pool import LFDSPool, penalty
+from lfds.nn.pool import penalty
 from lfds.nn.projection import REDUCTIONS, distribute, shares
 from lfds.nn.structures import (
     STRUCTURES,
@@ -27,6 +27,9 @@ from lfds.nn.structures import (
     Structure,
     Symmetry,
 )
+
+if TYPE_CHECKING:
+    from lfds.nn.aggregation import LFDSPool
 
 __all__ = [
     "ANCHORS",
@@ -60,4 +63,8 @@ def __getattr__(name: str) -> Any:
     # The classes of all structures: Image, Loop, ...
     if name in structures.__all__:
         return getattr(structures, name)
+    if name == "LFDSPool":  # PyG takes two seconds to import
+        from lfds.nn.aggregation import LFDSPool
+
+        return LFDSPool
     raise AttributeError(f"module 'lfds.nn' has no attribute {name!r}")

@@ -3,13 +3,12 @@
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn, final, get_args
+from typing import Any, NoReturn, Self, get_args
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
-from torch_geometric.nn import aggr
 
 from lfds.config.network import (
     PAPER_LAYER,
@@ -52,8 +51,7 @@ LAZY = -1
 """A width that the first batch will tell, as PyG writes it."""
 
 
-@final
-class LFDSPool(aggr.Aggregation):
+class LatentPool(nn.Module):
     r"""Pool the nodes of every graph, or of any set, on a latent fixed data structure.
 
     The nodes are distributed over the slots of the structure, latent layers that respect it let the
@@ -68,9 +66,11 @@ class LFDSPool(aggr.Aggregation):
 
     The defaults are those that the results tables measured; :meth:`paper` is what the paper says.
 
-    A PyG :class:`~torch_geometric.nn.aggr.Aggregation`: wherever one fits, this fits, as a global
-    pooling or as ``aggr=`` of a message passing layer.  It needs no edges, no padding and no sorted
-    ``index``, and its time grows linearly with the number of nodes.
+    :class:`lfds.LFDSPool` is this layer as a PyG :class:`~torch_geometric.nn.aggr.Aggregation`:
+    wherever one fits, it fits, as a global pooling or as ``aggr=`` of a message passing layer.  It
+    needs no edges, no padding and no sorted ``index``, and its time grows linearly with the number
+    of nodes.  Networks of the estimators have the layer without PyG, which takes two seconds to
+    import.
 
     Args:
         in_channels: Width of the node features; -1 to take it from the first batch. Then make the
@@ -113,6 +113,7 @@ class LFDSPool(aggr.Aggregation):
         - output [graphs, out_channels]; a graph without nodes has a finite vector too
 
     Example:
+        >>> from lfds import LFDSPool
         >>> pool = LFDSPool(16, "loop")
         >>> x, index = torch.randn(7, 16), torch.tensor([0, 0, 1, 1, 1, 0, 2])
         >>> pool(x, index).shape
@@ -243,13 +244,14 @@ class LFDSPool(aggr.Aggregation):
         *,
         num_slots: int | None = None,
         **options: Any,
-    ) -> "LFDSPool":
+    ) -> Self:
         """The layer of the paper to the letter; whatever is named beside it overrides that.
 
         A plain sum over the nodes, 64 slots, slot dropout 0.4, the blend with max pooling, and the
         maxima over the slots as readout.
 
         Example:
+            >>> from lfds import LFDSPool
             >>> LFDSPool.paper(16, "image")
             LFDSPool(16 -> 32, Image(8x8 slots), reduction='sum', blend=True, readout='max')
         """
@@ -266,7 +268,7 @@ class LFDSPool(aggr.Aggregation):
         for part in (*own, *self.layers, *self.weights, *maps, *latent):
             getattr(part, "reset_parameters", lambda: None)()
 
-    def share_input_map(self, other: "LFDSPool") -> None:
+    def share_input_map(self, other: "LatentPool") -> None:
         """Use the linear map of another layer: for layers side by side on the same nodes."""
         self.in_channels, self.input_map = other.in_channels, other.input_map
 
@@ -510,10 +512,6 @@ class LFDSPool(aggr.Aggregation):
         if latent is None:
             parts.append(f"readout={self.readout!r}")
         return f"LFDSPool({', '.join(parts)})"
-
-
-# PyG's resolver finds aggregations by name here: aggr="LFDSPool" in any of its layers.
-aggr.LFDSPool = LFDSPool
 
 
 def _linear(in_channels: int, out_channels: int) -> nn.Linear:

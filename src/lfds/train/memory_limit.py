@@ -80,10 +80,16 @@ def memory_errors_explained(
 
 def min_bytes(settings: NetworkSettings) -> int:
     """Return a lower bound of the memory that training a network takes."""
+    return BYTES_PER_PARAMETER * min_parameters(settings) + modes_bytes(settings)
+
+
+def modes_bytes(settings: NetworkSettings) -> int:
+    """Return the memory of what smooth anchors vary along.
+
+    There are as many modes as slots, found in double precision.
+    """
     fixed = [name for name in settings.structures if not name.startswith("learned-")]
-    # Smooth anchors vary along as many modes as there are slots, found in double precision.
-    modes = 8 * settings.slots**2 if fixed and settings.anchors == "smooth" else 0
-    return BYTES_PER_PARAMETER * min_parameters(settings) + modes
+    return 8 * settings.slots**2 if fixed and settings.anchors == "smooth" else 0
 
 
 def min_parameters(settings: NetworkSettings) -> int:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from lfds.nn.models.head import Head
 from lfds.nn.models.network import GraphNetwork
 from lfds.nn.normalization import ChannelNorm
-from lfds.nn.pool import LFDSPool
+from lfds.nn.pool import LatentPool
 from lfds.nn.randomness import Dropout
 from lfds.nn.spatial import Activation, SpatialLayer
 from lfds.nn.structures.array import ArrayLayer
@@ -51,7 +51,7 @@ def inference_copy(network: GraphNetwork) -> GraphNetwork:
                 _fold_messages(module, tied)
             else:
                 module.activation = FoldedActivation(product, activation)
-        if isinstance(module, LFDSPool):
+        if isinstance(module, LatentPool):
             _fold_node_norm(module)
     if type(folded.head) is Head and is_plain(folded.head.layers, nn.Sequential):
         folded.head.layers = nn.Sequential(*_folded_head(list(folded.head.layers), tied))
@@ -167,7 +167,7 @@ def _fold_messages(layer: SpatialLayer, tied: Set[int]) -> None:
     layer.message_activation = FoldedActivation(sent, layer.message_activation)  # type: ignore[assignment]
 
 
-def _fold_node_norm(pool: LFDSPool) -> None:
+def _fold_node_norm(pool: LatentPool) -> None:
     """Move the normalization of the nodes into the linear map before it, where there is one."""
     before, norm = pool.input_map, pool.node_norm
     if norm is None or not (is_plain(before, nn.Linear) and is_plain(norm, ChannelNorm)):

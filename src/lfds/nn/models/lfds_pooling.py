@@ -11,12 +11,12 @@ from lfds.config.network import NetworkSettings
 from lfds.config.registry import POOLINGS
 from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.ops.edges import Edges
-from lfds.nn.pool import LFDSPool
+from lfds.nn.pool import LatentPool
 
 
 @final
 class LFDSPooling(GraphPooling):
-    """One :class:`LFDSPool` or several side by side, on the last layer of the base or on all.
+    """One :class:`LatentPool` or several side by side, on the last layer of the base or on all.
 
     With every layer a node takes in more of its neighbours. What it was itself, and so how much
     there is of what in a graph, shows in the first layers more plainly than in the last; so all of
@@ -40,11 +40,11 @@ class LFDSPooling(GraphPooling):
             pool.share_input_map(pools[-1])
         super().__init__(in_channels, sum(pool.out_channels for pool in pools))
         self.uses_all_layers = uses_all
-        self.pools: Sequence[LFDSPool] = nn.ModuleList(pools)  # type: ignore[assignment]
+        self.pools: Sequence[LatentPool] = nn.ModuleList(pools)  # type: ignore[assignment]
 
     @staticmethod
-    def _pool(name: str, settings: NetworkSettings, in_channels: int) -> LFDSPool:
-        return LFDSPool(
+    def _pool(name: str, settings: NetworkSettings, in_channels: int) -> LatentPool:
+        return LatentPool(
             in_channels,
             POOLINGS[name].load().from_settings(settings),
             hidden_channels=settings.width if in_channels != settings.width else None,

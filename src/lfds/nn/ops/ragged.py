@@ -4,8 +4,7 @@ There is no padding anywhere in ``lfds``: a batch is ``x`` [nodes, channels] wit
 [graphs + 1], and the nodes of graph ``g`` are the rows ``ptr[g]`` to ``ptr[g + 1]``.
 """
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from lfds.nn.accel.dispatch import is_exported, only_basic_operations, values_may_be_read
+from lfds.nn.accel.dispatch import (
+    is_exported,
+    is_traced,
+    only_basic_operations,
+    values_may_be_read,
+)
 from lfds.nn.input_checks import (
     check_agreement,
     check_index,
@@ -85,20 +89,17 @@ def count_graphs(index: Tensor) -> int:
             "dim_size must be given while exporting: the number of graphs cannot be read from "
             "index there; pass dim_size=num_graphs or ptr"
         )
-    return _read_count(index)
+    if is_traced():
+        # Not at the top: it imports the compiler, which takes more than a second.
+        from lfds.nn.ops.untraced import read_count
+
+        return read_count(index)
+    return largest_and_one(index)
 
 
-def _largest_and_one(index: Tensor) -> int:
+def largest_and_one(index: Tensor) -> int:
+    """One more than the largest entry; 0 if there is none."""
     return int(index.max()) + 1 if index.numel() else 0
-
-
-_REASON = "the number of graphs is read from index; with fullgraph=True pass dim_size or ptr"
-_takes_reason = "reason" in inspect.signature(torch.compiler.disable).parameters  # torch 2.8
-
-# Compiled code leaves its graph here, as that of PyG's aggregations does.
-_read_count: Callable[[Tensor], int] = torch.compiler.disable(
-    _largest_and_one, **({"reason": _REASON} if _takes_reason else {})
-)
 
 
 def _sort_by_graph(x: Tensor, index: Tensor, num_graphs: int, weight: Tensor | None) -> Ragged:

@@ -53,6 +53,22 @@ def test_options_override_the_file(compare, tmp_path):
     assert spec["encoding"]["structure"][0]["kind"] == "rwse"
 
 
+def test_the_base_is_that_of_all_poolings_and_of_the_records(compare, tmp_path):
+    code, _, _ = compare("--data", "rings", "--pool", "max", "loop", "--base", "gin", *SMALL)
+    assert code == 0
+    networks = [
+        candidate["network"]
+        for record in read_records(tmp_path / "run").records
+        for candidate in record.settings["candidates"]
+    ]
+    assert [(one["pool"], one["base"]) for one in networks] == 2 * [("max", "gin")] + 2 * [
+        ("loop", "gin")
+    ]
+    code, _, err = compare("--data", "rings", "--pool", "max", "--base", "gim", *SMALL)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no base is called 'gim'; did you mean 'gin'?" in err
+
+
 def test_splits_are_read_from_files(compare, tmp_path):
     save_splits(stratified_folds([0, 1] * 6, folds=3, validation=0.2), "rings_splits.json")
     network = SMALL[2:]

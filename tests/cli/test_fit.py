@@ -8,6 +8,7 @@ import pytest
 import lfds as library
 from lfds.cli.fit import FLAGS, summary
 from lfds.config.network import NetworkSettings
+from lfds.config.registry import BASES
 from lfds.estimator.options import OWN_SETTINGS, Options
 from tests.cli.sources import FAST, lines, write_source
 from tests.estimator.small import FAST as FAST_OPTIONS
@@ -73,6 +74,36 @@ def test_flags_reach_the_estimator(lfds, tmp_path):
         assert made[name] == value
 
 
+@pytest.mark.parametrize("base", BASES)
+def test_every_base_from_a_fit_to_predictions(base, lfds, tmp_path):
+    lines = (
+        f'{{"nodes": 3, "edges": [[0, 1], [1, 2]], "edge_features": [[{k}], [{k * k}]], '
+        f'"label": "{"ab"[k % 2]}"}}\n'
+        for k in range(12)
+    )
+    (tmp_path / "data.jsonl").write_text("".join(lines))
+    code, out, err = lfds("fit", "data.jsonl", "-o", "model", "--base", base, *FAST)
+    assert code == 0
+    assert "fitted on 12 graphs with 2 classes: a, b" in out
+    if BASES[base].uses_edges:
+        assert err == ""
+    else:
+        assert err == (
+            f"lfds: warning: data: the base '{base}' does not use labels and attributes of edges, "
+            "which are ignored; spatial, gine, gat, pna, gps do\n"
+        )
+    settings = library.load("model").network_.settings
+    assert (settings.base, settings.uses_edges) == (base, BASES[base].uses_edges)
+    code, out, _ = lfds("predict", "model", "data.jsonl")
+    assert (code, len(out.splitlines())) == (0, 13)
+    assert lfds("evaluate", "model", "data.jsonl")[0] == 0
+    if base != "spatial":
+        code, out, err = lfds("export", "model", "--onnx", "m.onnx")
+        assert (code, out) == (2, "")
+        assert err.endswith("which an ONNX file cannot hold; fit one with the base spatial\n")
+        assert not (tmp_path / "m.onnx").exists()
+
+
 def test_every_option_has_a_flag_in_the_help(lfds):
     out = " ".join(lfds("fit", "--help")[1].replace("│", " ").split())
     for name in Options.model_fields.keys() - NO_FLAGS:
@@ -109,6 +140,12 @@ def test_every_setting_of_the_network_is_a_value_of_option(name, lfds, monkeypat
         (["--option", "width=0"], "--option width: "),
         (["--option", "width=x"], "--option width: "),
         (["--option", "width=10000000"], "--option width: 10000000 makes a network"),
+        (["--base", "gim"], "--base: no base is called 'gim'; did you mean 'gin'?"),
+        (
+            ["--base", "gat", "--option", "heads=3"],
+            "width must be a multiple of heads, got 64 and 3; use --option heads=1",
+        ),
+        (["--option", "base=gin"], "--option: 'base' has an option of its own; use --base"),
         (["--option", "wide=3"], "no option is called 'wide'"),
         (["--option", "slots=9"], "--option: 'slots' has an option of its own; use --slots ..."),
         (["--option", "pool=max"], "--option: 'pool' has an option of its own; use --structure"),

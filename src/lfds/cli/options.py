@@ -106,10 +106,14 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
 
     >>> with_flags("folds: 9 are too many; use folds=2", {"folds": "--folds"})
     '--folds: 9 are too many; use --folds 2'
+    >>> with_flags("use heads=1", {"heads": "--option heads"})
+    'use --option heads=1'
     """
     names = "|".join(map(re.escape, flags))
     message = re.sub(rf"^({names})(?=:)", lambda found: flags[found[1]], message)
-    return re.sub(rf"\b({names})=(?=\S)", lambda found: f"{flags[found[1]]} ", message)
+    # A setting of the network is NAME=VALUE behind its flag.
+    given = {name: f"{flag}{'=' if ' ' in flag else ' '}" for name, flag in flags.items()}
+    return re.sub(rf"\b({names})=(?=\S)", lambda found: given[found[1]], message)
 
 
 def network_options(entries: Iterable[str]) -> dict[str, Any]:

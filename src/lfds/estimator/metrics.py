@@ -151,7 +151,11 @@ def check_targets(
     wanted = 1 if isinstance(decoder, ClassDecoder) else decoder.outputs
     found = 1 if graphs.y.ndim == 1 else graphs.y.shape[1]
     if wanted != found:
-        raise DataError(f"has {found} target(s), and the model {wanted}", source=source)
+        names = f" ({', '.join(decoder.target_names)})" if decoder.target_names else ""
+        raise DataError(
+            f"has {found} target(s), and the model {wanted}{names}; pass graphs with the same",
+            source=source,
+        )
 
 
 def several_metrics(

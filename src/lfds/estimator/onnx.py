@@ -52,7 +52,7 @@ def export_onnx(estimator: GraphEstimator[Any], path: str | PathLike[str]) -> No
     if not BASES[base].exports:
         able = ", ".join(name for name, entry in BASES.items() if entry.exports)
         raise DataError(
-            f"has the base {base!r}, which an ONNX file cannot hold; fit one with base={able}",
+            f"has the base {base!r}, which an ONNX file cannot hold; fit one with the base {able}",
             source="model",
         )
     model = OnnxModel(estimator.networks_, estimator.encoder_, estimator.decoder_).eval()

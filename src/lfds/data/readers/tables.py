@@ -113,9 +113,7 @@ def targets_of_column(
     for line, text in cells:
         if (_FLOAT.fullmatch(text) is not None) != numeric:
             raise DataError(
-                f"{quoted(text)} is {'no' if numeric else 'a'} number, unlike {quoted(first)} "
-                f"in line {first_line}; targets need finite numbers or names throughout: "
-                f"fill it in, or remove the line",
+                mixed_targets(text, f"{quoted(first)} in line {first_line}", numeric=numeric),
                 source=source,
                 line=line,
             )
@@ -131,6 +129,22 @@ def targets_of_column(
         return np.array(_converted(cells, _to_class, need, fix, source), dtype=np.int64)
     need = "needs a finite number below 3.4e38, the largest of single precision"
     return np.array(_converted(cells, _to_float, need, "scale the column", source))
+
+
+def mixed_targets(text: str, others: str, *, numeric: bool) -> str:
+    """Return what is wrong with a cell of a column of targets, and how to mend it.
+
+    Args:
+        text: The cell.
+        others: What other cells are.
+        numeric: Whether others are numbers.
+    """
+    what = "no number" if numeric else "a number"
+    fix = "fill it in, or remove the line" if numeric else f"name it, as {quoted(f'class {text}')}"
+    return (
+        f"{quoted(text)} is {what}, unlike {others}; targets need finite numbers or names "
+        f"throughout: {fix}"
+    )
 
 
 def is_number(text: str) -> bool:

@@ -10,7 +10,14 @@ import torch
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import MISSING_CLASS
 from lfds.data.readers.arrays import targets_from
-from lfds.data.readers.tables import Cell, Task, are_classes, is_number, targets_of_column
+from lfds.data.readers.tables import (
+    Cell,
+    Task,
+    are_classes,
+    is_number,
+    mixed_targets,
+    targets_of_column,
+)
 from lfds.data.readers.target_columns import Targets, is_missing, shared_classes
 
 _Source = str | PathLike[str]
@@ -113,9 +120,7 @@ class TargetPlan:
         for line, text in cells:
             if is_number(text) != numeric:
                 raise DataError(
-                    f"{quoted(text)} is {'no' if numeric else 'a'} number, unlike other cells of "
-                    f"its column; targets need finite numbers or names throughout: fill it in, or "
-                    f"remove the line",
+                    mixed_targets(text, "other cells of its column", numeric=numeric),
                     source=self.source,
                     line=line,
                 )

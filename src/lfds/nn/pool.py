@@ -19,6 +19,7 @@ from lfds.config.network import (
 )
 from lfds.nn.accel.dispatch import autocasts, is_traced, values_may_be_read
 from lfds.nn.anchors import ANCHORS, Anchors, FixedAnchors, SmoothAnchors, Smoothness
+from lfds.nn.chunks import chunks_of, is_large, is_observed
 from lfds.nn.input_checks import (
     check_choice,
     check_count,
@@ -28,6 +29,7 @@ from lfds.nn.input_checks import (
     check_node_dim,
     check_nodes,
     check_precision,
+    check_ptr,
     check_spread,
     refuse_to_record,
 )
@@ -36,7 +38,7 @@ from lfds.nn.normalization import ChannelNorm
 from lfds.nn.ops.ragged import Ragged, count_graphs, ragged, ragged_from_dense
 from lfds.nn.ops.segment import ragged_max, slot_max
 from lfds.nn.ops.stacked import stacked
-from lfds.nn.projection import REDUCTIONS, place, place_and_weigh, shares
+from lfds.nn.projection import REDUCTIONS, divided, place, place_and_weigh, shares
 from lfds.nn.slot_modules import (
     MaxBlend,
     SlotCounts,
@@ -326,10 +328,14 @@ class LatentPool(nn.Module):
                 )
             many = stacked(x, index, ptr, dim_size, dim)
             return many.restore(self.forward(many.x, many.index, many.ptr, many.num_graphs))
-        batch = self._ragged(x, index, ptr, dim_size, weight)
-        if batch.ptr.shape[0] == 1:  # no graphs, and no statistics for a batch norm
-            return batch.x.sum().expand(0, self.out_channels)
-        vectors = self._vectors(self.normalized(batch))
+        if ptr is not None and weight is None and self._in_chunks(x):
+            slots = self._placed_in_chunks(x, ptr)
+        else:
+            batch = self._ragged(x, index, ptr, dim_size, weight)
+            if batch.ptr.shape[0] == 1:  # no graphs, and no statistics for a batch norm
+                return batch.x.sum().expand(0, self.out_channels)
+            slots = self._slots(self.normalized(batch))
+        vectors = self._vectors(slots)
         return vectors if self.output_map is None else self.output_map(vectors)
 
     def forward_dense(
@@ -346,12 +352,12 @@ class LatentPool(nn.Module):
         nodes, ptr = ragged_from_dense(x, mask)
         return self(nodes, ptr=ptr)
 
-    def _vectors(self, batch: Ragged) -> Tensor:
+    def _vectors(self, slots: Tensor) -> Tensor:
         if self.latent is not None:
-            return run_latent(self.latent, self.structure, self._slots(batch))
+            return run_latent(self.latent, self.structure, slots)
         vectors: list[Tensor] = []
-        for layer, slots in enumerate(self._after_layers(batch)):
-            vectors += self.read(slots, layer)
+        for layer, after in enumerate(self._after_layers(slots)):
+            vectors += self.read(after, layer)
         return torch.cat(vectors, dim=-1)
 
     def read(
@@ -427,7 +433,8 @@ class LatentPool(nn.Module):
         batch = self._ragged(x, index, ptr, dim_size)
         if batch.ptr.shape[0] == 1:
             return x.new_empty(0, self.depth, self.structure.num_slots, self.hidden_channels)
-        return torch.stack(list(self._after_layers(self.normalized(batch))), dim=1)
+        slots = self._slots(self.normalized(batch))
+        return torch.stack(list(self._after_layers(slots)), dim=1)
 
     def picks(
         self,
@@ -474,8 +481,29 @@ class LatentPool(nn.Module):
         slots: Tensor = self.slot_dropout(self.place(batch))
         return slots
 
-    def _after_layers(self, batch: Ragged) -> Iterator[Tensor]:
-        slots = self._slots(batch)
+    def _in_chunks(self, x: Tensor) -> bool:
+        """Whether nodes are mapped and distributed some rows at a time."""
+        whole = self.training or self.blend is not None or self._build_later is not None
+        if whole or self.in_channels == LAZY or self.anchors.depends_on_graph:
+            return False
+        return is_large(x) and not is_observed(self.input_map, self.node_norm)
+
+    def _placed_in_chunks(self, x: Tensor, ptr: Tensor) -> Tensor:
+        """:meth:`place` of very many nodes: sums and masses of the slots are added up."""
+        check_ptr(ptr, x.shape[0])
+        graphs, slots = ptr.shape[0] - 1, self.structure.num_slots
+        total = x.new_zeros(graphs, slots, self.hidden_channels)
+        mass = x.new_zeros(graphs, slots)
+        for some, within in chunks_of(x, ptr):
+            batch = self.normalized(self._ragged(some, None, within, None))
+            anchors = self._anchors_for(batch, None)
+            sums, masses = place_and_weigh(batch, anchors, "sum", self.low_memory)
+            total += sums
+            mass += masses
+        placed = divided(total, mass, Ragged(x, ptr, None), self.reduction)
+        return placed if self.counts is None else self.counts(placed, mass)
+
+    def _after_layers(self, slots: Tensor) -> Iterator[Tensor]:
         for layer in self.layers:
             slots = layer(slots, self.structure)
             yield slots

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from lfds.config.network import NetworkSettings
 from lfds.nn.baselines.base import GraphPooling
+from lfds.nn.chunks import chunks_of, is_large
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr
 from lfds.nn.ops.segment import ragged_max, ragged_mean, ragged_sum
@@ -82,12 +83,38 @@ class StatsPool(FlatPool):
     def forward(
         self, nodes: Float[Tensor, "nodes channels"], ptr: Int[Tensor, "boundaries"], edges: Edges
     ) -> Float[Tensor, "boundaries-1 out_channels"]:
-        mean = ragged_mean(nodes, ptr)
-        centred = nodes - mean[index_from_ptr(ptr, nodes.shape[0])]
-        # The root has no slope at zero: nodes that are all the same have a variance of zero.
-        deviation = (ragged_mean(centred.square(), ptr) + 1e-8).sqrt()
+        statistics = _statistics_in_chunks if is_large(nodes) else _statistics
         count = ptr.diff().to(nodes.dtype).log1p()[:, None]
-        return torch.cat([ragged_max(nodes, ptr), mean, deviation, count], dim=1)
+        return torch.cat([*statistics(nodes, ptr), count], dim=1)
+
+
+def _statistics(nodes: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Maximum, mean and standard deviation of every channel."""
+    mean = ragged_mean(nodes, ptr)
+    centred = nodes - mean[index_from_ptr(ptr, nodes.shape[0])]
+    return ragged_max(nodes, ptr), mean, _root(ragged_mean(centred.square(), ptr))
+
+
+def _statistics_in_chunks(nodes: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The same of very many nodes."""
+    shape, size = (ptr.shape[0] - 1, nodes.shape[1]), ptr.diff()[:, None]
+    largest = nodes.new_full(shape, -torch.inf)
+    total, squares = nodes.new_zeros(shape), nodes.new_zeros(shape)
+    for some, within in chunks_of(nodes, ptr):
+        total += ragged_sum(some, within)
+        found = ragged_max(some, within)
+        present = (within.diff() > 0)[:, None]
+        largest = torch.where(present, torch.maximum(largest, found), largest)
+    mean = total / size.clamp(min=1)
+    for some, within in chunks_of(nodes, ptr):
+        centred = some - mean[index_from_ptr(within, some.shape[0])]
+        squares += ragged_sum(centred.square_(), within)
+    return torch.where(size > 0, largest, 0.0), mean, _root(squares / size.clamp(min=1))
+
+
+def _root(variance: Tensor) -> Tensor:
+    # The root has no slope at zero: nodes that are all the same have a variance of zero.
+    return (variance + 1e-8).sqrt()
 
 
 @final

@@ -24,6 +24,12 @@ class Rows(NamedTuple):
     column: Int[Tensor, "edges"]
     weight: Float[Tensor, "edges"]
 
+    def between(self, start: int, stop: int) -> "Rows":
+        """Return the rows from ``start`` to below ``stop``; columns stay as they are."""
+        first, last = int(self.ptr[start]), int(self.ptr[stop])
+        ptr = self.ptr[start : stop + 1] - first
+        return Rows(ptr, self.column[first:last], self.weight[first:last])
+
 
 class Incidence(NamedTuple):
     """Nodes and edges as sparse matrices, for messages that differ from edge to edge.

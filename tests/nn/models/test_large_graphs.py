@@ -7,6 +7,7 @@ from lfds.config.network import NetworkSettings
 from lfds.nn import Edges, GraphNetwork, LFDSPool, chunks
 from lfds.nn.models import backbone
 from lfds.nn.models.inference import inference_copy
+from lfds.nn.pool import LatentPool
 
 NODES = 50
 
@@ -75,13 +76,13 @@ def test_a_layer_distributes_some_rows_at_a_time(batch, reduction, counts, monke
     torch.manual_seed(2)
     pool = LFDSPool(3, "image", hidden_channels=8, reduction=reduction, counts=counts).eval()
     placed = []
-    original = LFDSPool._placed_in_chunks
+    original = LatentPool._placed_in_chunks
 
     def counted(self, *arguments):
         placed.append(1)
         return original(self, *arguments)
 
-    monkeypatch.setattr(LFDSPool, "_placed_in_chunks", counted)
+    monkeypatch.setattr(LatentPool, "_placed_in_chunks", counted)
     with torch.no_grad():
         expected = pool(x, ptr=ptr)
         some_rows_at_a_time(monkeypatch)

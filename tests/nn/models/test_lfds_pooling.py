@@ -7,6 +7,7 @@ from lfds.config.network import LayerSettings
 from lfds.nn import STRUCTURES as CLASSES
 from lfds.nn import LFDSPool, NetworkSettings
 from lfds.nn.models.lfds_pooling import LFDSPooling
+from lfds.nn.pool import LatentPool
 
 X, PTR, EDGES = torch.randn(5, 8), torch.tensor([0, 2, 5]), no_edges(5)
 every_structure = pytest.mark.parametrize("name", STRUCTURES)
@@ -43,7 +44,7 @@ def test_settings_of_single_structures():
 def test_it_is_the_layer_and_its_penalty():
     pooling = LFDSPooling(small_settings("learned-spectral", pooled_layers="last")).eval()
     (pool,) = pooling.pools
-    assert isinstance(pool, LFDSPool)
+    assert isinstance(pool, LatentPool)
     pool.structure.frame.basis.data.mul_(2)
     assert_close(pooling(X, PTR, EDGES), pool(X, ptr=PTR))
     assert_close(pooling.penalty(), torch.tensor(16 * 9.0))  # || 4 I - I ||^2 of 16 slots

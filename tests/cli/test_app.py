@@ -88,3 +88,29 @@ def test_an_interrupt_while_modules_are_imported_is_one_line(lfds, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "lfds.cli.app", Interrupted("lfds.cli.app"))
     assert lfds("--version") == (130, "", "lfds: stopped\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("fit a.csv -o m --members five", "--members: needs a valid integer, not 'five'"),
+        ("fit a.csv -o m --members=five", "--members: needs a valid integer, not 'five'"),
+        ("compare --out r --folds 2.5", "--folds: needs a valid integer, not '2.5'"),
+        ("compare --data x", "--out: is missing; see lfds compare --help"),
+        ("fit", "data: is missing; see lfds fit --help"),
+        ("fit a.csv -o m --epoch 3", "--epoch: no such option"),
+        ("fit a.csv -o", "-o: requires an argument"),
+        ("dat", "dat: no such command; did you mean 'data'?; see lfds --help"),
+        ("data list x y", "x y: too many arguments; see lfds data list --help"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_one_line_that_names_the_flag(lfds, command, message):
+    code, out, err = lfds(*command.split())
+    assert (code, out) == (2, "")
+    assert err.startswith(f"lfds: {message}")
+    assert len(err.splitlines()) == 1
+
+
+def test_the_bare_command_shows_its_help(lfds):
+    code, out, err = lfds()
+    assert (code, "Usage: lfds" in out + err, "lfds: ;" in err) == (2, True, False)

@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 
 import pytest
@@ -148,7 +149,7 @@ def test_an_interruption_says_how_to_resume(compare, monkeypatch):
         (["--spec", "nowhere.toml"], "cannot be read"),
         (["--data", "rings", "--splits", "nowhere"], "--splits: must be a folder or NAME=FILE"),
         (["--data", "rings", "--splits", "."], "rings_splits.json is not in . for rings"),
-        (["--data", "rings", "--splits", ".", "--graphs", "8"], "leave out graphs or splits"),
+        (["--data", "rings", "--splits", ".", "--graphs", "8"], "or --graphs 8"),
         (["--preset", "papr"], "did you mean 'paper'"),
         (["--data", "rings", "--option", "width=10000000"], "width: 10000000 makes a network"),
     ],
@@ -206,3 +207,40 @@ def test_settings_of_training_reach_the_spec(compare):
     assert code == 0
     assert (spec["decay"], spec["weight_decay"], spec["averaging"]) == ("cosine", 0.01, 0.5)
     assert (spec["final_learning_rate"], spec["keep"]) == (0.001, "last")
+
+
+def test_datasets_have_to_be_named(compare, tmp_path):
+    code, out, err = compare("--pool", "max", *SMALL)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith("lfds: --data: name the datasets to compare on, as --data ENZYMES")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--base", "gi"], "--base: no base is called 'gi'; did you mean 'gin'?"),
+        (["--option", "width=0"], "--option width: "),
+        (["--option", "base=gat", "heads=5"], "use --option heads=1 or --option width=65"),
+        (["--option", "widht=3"], "--option: no network has the option 'widht'"),
+        (["--pool", "lop"], "--pool: no pooling is called 'lop'"),
+        (["--encoding", "rws"], "--encoding: no encoding is called 'rws'"),
+        (["--preset", "papr"], "--preset: no preset is called 'papr'"),
+        (["--splits", "scaffold", "--graphs", 5], "--splits: needs all graphs of a dataset"),
+    ],
+)
+def test_messages_name_flags(compare, arguments, message):
+    code, out, err = compare("--data", "rings", *arguments)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert message in err
+    assert not re.search(r"\b(pools|options|base|graphs|encoding)[=:]", err.replace("--", "__"))
+
+
+def test_a_missing_file_is_no_unknown_dataset(compare, tmp_path):
+    (tmp_path / "rings.jsonl").write_text("")
+    code, _, err = compare("--data", "ring.jsonl", "--pool", "max")
+    assert (code, err) == (
+        2, "lfds: ring.jsonl: no such file or folder; did you mean 'rings.jsonl'?\n"
+    )  # fmt: skip
+    assert "nowhere/graphs: no such file" in compare("--data", "nowhere/graphs")[2]
+    assert "no dataset is called 'RINGZ'" in compare("--data", "RINGZ")[2]

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from lfds.cli.app import app
 from lfds.data import DataError
+from lfds.data.datasets.catalog import BUILT_IN, TU_DATASETS
 from tests.data.graphs import SHARED, needs_shared, three_graphs
 from tests.data.server import serving
 from tests.data.tu_folders import FILES, write_folder, write_zip
@@ -25,6 +26,20 @@ def test_list_shows_which_files_exist(tmp_path):
     assert "yes" not in lines["ENZYMES"]
     assert "built in" in lines["pc-graphs"]
     assert "284.32" in lines["DD"]
+
+
+@pytest.mark.parametrize("width", [12, 40, 60, 80, 95, 120, 300])
+def test_list_never_cuts_words(width, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = run("list", "--root", tmp_path)
+    words = set(shown.split())
+    for name, published in (*TU_DATASETS.items(), *BUILT_IN.items()):
+        assert {name, *published.about.removesuffix(".").split()} - words <= {
+            word for word in published.about.split() if f"{word}:" in words
+        }
+    assert "…" not in shown
+    most = max(len(word) for word in words)
+    assert all(len(line.rstrip()) <= max(width, most + 2) for line in shown.splitlines())
 
 
 def test_info_shows_statistics(tmp_path):

@@ -50,8 +50,8 @@ def test_random_splits_are_the_default(tmp_path):
     [
         ({"splits": "scaffold", "folds": 9}, "folds: m needs 2 to 6, the number of groups, not 9"),
         ({"splits": ["scaffold", "random"]}, "'scaffold' and 'random' stand alone"),
-        ({"splits": "scaffold", "group_column": "y"}, "splits and group_column exclude each other"),
-        ({"splits": "scaffold", "graphs": 5}, "splits need all graphs"),
+        ({"splits": "scaffold", "group_column": "y"}, "splits: excludes group_column=y"),
+        ({"splits": "scaffold", "graphs": 5}, "splits: needs all graphs of a dataset; .* graphs=5"),
     ],
 )
 def test_what_does_not_go_together_is_named(options, message, tmp_path):

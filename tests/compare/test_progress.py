@@ -39,9 +39,14 @@ def test_on_a_terminal_there_are_bars_with_accuracy(tmp_path):
         observer.step(tasks[0], Step(tasks[0].key, 1, 0.5))
         (total, one) = bars.tasks
         assert (one.completed, one.total, one.fields["note"]) == (1, 2, "validation 50.0 %")
-        assert (total.completed, total.total) == (1, 2)
+        assert one.fields["counted"] == "1/2 epochs"
+        assert (total.completed, total.total) == (3, 4)
+        assert total.fields["counted"] == "1/2 folds, 3/4 epochs"
         observer.end(tasks[0], fair_record(0.625))
-        assert bars.tasks[0].completed == 2
+        assert bars.tasks[0].completed == 4
+        assert bars.tasks[0].fields["counted"] == "2/2 folds, 4/4 epochs"
+        observer.end(tasks[1], fair_record(0.625))  # run again with --retry
+        assert bars.tasks[0].fields["counted"] == "2/2 folds, 4/4 epochs"
         assert len(bars.tasks) == 1
     assert "fair 62.5 %" in screen.getvalue()
     assert "12 bytes" in screen.getvalue()

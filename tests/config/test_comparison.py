@@ -26,7 +26,7 @@ def test_a_spec_is_frozen_and_survives_json():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"pools": ["lop"]}, "no pooling is called 'lop'; did you mean 'loop'"),
+        ({"pools": ["lop"]}, "^pools: no pooling is called 'lop'; did you mean 'loop'"),
         ({"pools": ["tgp:nothing"]}, r"^pool (must be tgp: and|'tgp:nothing' needs)"),
         ({"pools": ["loop+loop"]}, "^pool names a structure twice"),
         ({"epoch": 3}, "no option is called 'epoch'; did you mean 'epochs'"),
@@ -46,8 +46,8 @@ def test_a_spec_is_frozen_and_survives_json():
         ({"epochs": 0}, "epochs: "),
         ({"learning_rate": float("nan")}, "learning_rate: "),
         ({"pools": []}, "pools: "),
-        ({"pools": ["max", "max"]}, "pools names 'max' twice"),
-        ({"data": ["DD", "DD"]}, "data names 'DD' twice"),
+        ({"pools": ["max", "max"]}, "^pools: names 'max' twice"),
+        ({"data": ["DD", "DD"]}, "^data: names 'DD' twice"),
         (
             {"encoding": {"structure": [{"kind": "nothing"}]}},
             "no encoding is called 'nothing'; .* choose from none, .*rwse",

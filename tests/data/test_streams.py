@@ -88,7 +88,7 @@ def test_positions_in_other_sources_count_graphs(tmp_path):
     [
         ("empty.jsonl", "", "is empty"),
         ("empty.csv", "smiles\n", "has no molecules"),
-        ("none.jsonl", None, "no dataset is called"),
+        ("none.jsonl", None, "none.jsonl: no such file or folder"),
     ],
 )
 def test_a_source_without_graphs_is_an_error(name, content, message, tmp_path):

@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from lfds.cli.fit import fit
 from lfds.cli.options import ManyValues
 from lfds.cli.predict import predict
 from lfds.cli.report import report
+from lfds.cli.usage import UsageError, usage_message
 from lfds.config.messages import SpecError, as_message
 from lfds.data.errors import DataError
 from lfds.explain import ExplainError
@@ -61,9 +62,11 @@ def main() -> None:
     """Run the command; an error of the user is one line on stderr and exit code 2."""
     try:
         try:
-            app()
+            code = app(standalone_mode=False)
         finally:
             sys.stdout.flush()
+    except UsageError as error:
+        sys.exit(_misused(error))
     except (DataError, DivergedError, ExplainError, ResultsError, SpecError) as error:
         typer.echo(f"lfds: {error}", err=True)
         sys.exit(2)
@@ -72,6 +75,17 @@ def main() -> None:
         sys.exit(2)
     except OSError as error:  # of standard output, or a path that cannot be looked up
         sys.exit(_failed(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _misused(error: Any) -> int:
+    """Say what is wrong with a command in one line, or show its help if it is the bare name."""
+    message = error.format_message()
+    if message and "\n" not in message:
+        typer.echo(f"lfds: {usage_message(error)}", err=True)
+    elif message:
+        error.show()
+    return 2
 
 
 def _failed(error: OSError) -> int:

@@ -16,12 +16,20 @@ from lfds.config.comparison import (
 )
 from lfds.config.encoding import encoding_from
 from lfds.config.messages import SpecError
+from lfds.config.network import NetworkSettings
 from lfds.config.registry import BASES
 
 if TYPE_CHECKING:
     from lfds.compare.runner import Result
 
 _FLAGS = {"pools": "--pool", "options": "--option"}
+_OTHERS = ("ray", "tensorboard", "base", "preset")
+# Messages about settings of the network name the option that sets them.
+_ALL_FLAGS = {
+    **{name: f"--option {name}" for name in NetworkSettings.model_fields},
+    **{name: flag_of(name) for name in (*CompareSpec.model_fields, *_OTHERS)},
+    **_FLAGS,
+}
 
 
 @options_from(CompareSpec, leave_out=("encoding", "options", "grid"), flags=_FLAGS)
@@ -58,18 +66,14 @@ def compare(
     **given: Any,
 ) -> None:
     """Compare poolings on datasets, fold by fold; interrupted runs are resumed."""
-    if encoding is not None:
-        given["encoding"] = "auto" if encoding == ["auto"] else encoding_from(encoding)
-    if option is not None:
-        given["options"] = network_options(option)
-    if preset is not None:
-        given["preset"] = preset
-    flags = {name: flag_of(name) for name in (*CompareSpec.model_fields, "ray", "tensorboard")}
     try:
-        named = {**(read_options(spec) if spec else {}), **given}
-        if base is not None:
-            named["options"] = {**(named.get("options") or {}), "base": base}
-        checked = make_spec(_with_defaults_of_run(named, out))
+        if encoding is not None:
+            given["encoding"] = "auto" if encoding == ["auto"] else encoding_from(encoding)
+        if option is not None:
+            given["options"] = network_options(option)
+        if preset is not None:
+            given["preset"] = preset
+        checked = _checked_spec({**(read_options(spec) if spec else {}), **given}, base, out)
         result = _run(
             checked,
             out,
@@ -81,13 +85,26 @@ def compare(
             retry=retry,
         )
     except SpecError as error:
-        raise SpecError(with_flags(str(error), {**flags, **_FLAGS})) from error
+        raise SpecError(with_flags(str(error), _ALL_FLAGS)) from error
     except KeyboardInterrupt:
         typer.echo("lfds: stopped; the same command resumes the run", err=True)
         raise typer.Exit(130) from None
     _print(result, as_json=as_json)
     if result.failed:
         raise typer.Exit(1)
+
+
+def _checked_spec(named: dict[str, Any], base: str | None, out: Path) -> CompareSpec:
+    """Return the spec of some options; datasets have to be among them."""
+    if base is not None:
+        named["options"] = {**(named.get("options") or {}), "base": base}
+    checked = make_spec(_with_defaults_of_run(named, out))
+    if "data" not in named:
+        raise SpecError(
+            "data: name the datasets to compare on, as --data ENZYMES PROTEINS --root DIR (`lfds "
+            "data list` shows them), --data mine.jsonl, or --data pc-graphs, which needs no files"
+        )
+    return checked
 
 
 def _with_defaults_of_run(options: dict[str, Any], out: Path) -> dict[str, Any]:

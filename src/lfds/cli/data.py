@@ -1,10 +1,12 @@
 """The commands ``lfds data list``, ``info``, ``convert`` and so on, and options that read data."""
 
+import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, inspect, prepare and convert datasets.", no_args_is_help=True)
 _BARS = "▁▂▃▄▅▆▇█"
 _ASCII_BARS = ".:-=+*#@"
+_ONE_LINE = 1000
 _LIST_COLUMNS = ("name", "graphs", "classes", "nodes", "edges", "here", "what")
 
 SOURCE_HELP = f"Name of a dataset (`lfds data list`), or {readable_formats()}."
@@ -136,16 +139,38 @@ def list_datasets(root: Root = Path("data")) -> None:
         counts = (str(published.graphs), str(published.classes))
         means = (f"{published.mean_nodes:.2f}", f"{published.mean_edges:.2f}")
         rows.append((name, *counts, *means, "yes" if here else "-", published.about))
-    table = Table(box=None, pad_edge=False)
-    for header, *cells in zip(_LIST_COLUMNS, *rows, strict=True):
-        # Only the description may be cut on a narrow screen.
-        widest = max(map(len, [header, *cells])) if header != "what" else None
-        table.add_column(header, no_wrap=True, overflow="ellipsis", min_width=widest)
-    for row in rows:
-        table.add_row(*row)
     console = _console()
-    console.print(table)
-    console.print(f"\nNodes and edges are published means per graph. Files are in {root}/.")
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _ONE_LINE  # a line for each dataset, for programs
+    *sizes, _ = (max(map(len, column)) for column in zip(_LIST_COLUMNS, *rows, strict=True))
+    longest = max(len(word) for row in rows for word in row[-1].split())
+    if console.width >= sum(sizes) + 2 * len(sizes) + longest:
+        table = Table(*_LIST_COLUMNS, box=None, pad_edge=False)
+        for column in table.columns[:-1]:
+            column.no_wrap = True
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    else:
+        for line in _narrow_list(rows, console.width):
+            console.print(line, soft_wrap=True)
+    note = f"Nodes and edges are published means per graph. Files are in {root}/."
+    console.print(f"\n{fill(note, console.width, break_long_words=False)}", soft_wrap=True)
+
+
+def _narrow_list(rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
+    """Yield a paragraph for each dataset, for screens on which a table would cut words."""
+    for name, *facts, about in rows:
+        named = zip(_LIST_COLUMNS[1:-2], facts, strict=False)
+        known = [f"{count} {what}" for what, count in named if count]
+        here = {"yes": "here", "-": "not here"}.get(facts[-1], facts[-1])
+        text = f"{about}: {', '.join([*known, here])}"
+        yield name
+        indent = " " * 2
+        yield fill(
+            text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip
 
 
 @app.command("info")

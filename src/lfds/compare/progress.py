@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import final
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.progress import TimeRemainingColumn as Remaining
 
 from lfds.compare.fold import Step
@@ -23,7 +23,8 @@ def progress_display() -> Iterator[Observer]:
     if not console.is_terminal:
         yield ProgressLines()
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Remaining())
+    counted = TextColumn("{task.fields[counted]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), counted, Remaining())
     with Progress(*columns, TextColumn("{task.fields[note]}"), console=console) as bars:
         yield ProgressBars(bars)
 
@@ -50,38 +51,58 @@ class ProgressLines:
 
 @final
 class ProgressBars:
-    """A bar for all epochs of all folds, with the remaining time, and one for each running fold."""
+    """A bar for all folds, with their epochs and the remaining time, and one for each running fold.
+
+    Epochs move the bars, because folds take long; folds are counted where they have ended.
+    """
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
-        self._folds: dict[str, TaskID] = {}
-        self._total = bars.add_task("all folds", total=None, note="")
+        self._running: dict[str, TaskID] = {}
+        self._total = bars.add_task("all", total=None, counted="", note="")
         self._epochs: dict[str, int] = {}
+        self._done: set[str] = set()
+        self._all_folds = self._all_epochs = 0
 
     def begin(self, tasks: Sequence[FoldTask], stored: Sequence[Record], torn: int) -> None:
         for line in resume_notes(len(tasks), stored, torn):
             self._bars.console.print(line)
-        done = {record.key for record in stored}
-        left = sum(task.epochs for task in tasks if task.key not in done)
-        self._bars.update(self._total, total=left)
+        self._done = {record.key for record in stored}
+        self._epochs = {task.key: task.epochs for task in tasks if task.key in self._done}
+        self._all_folds, self._all_epochs = len(tasks), sum(task.epochs for task in tasks)
+        # Not as an advance: what was there before says nothing about the speed.
+        self._bars.reset(self._total, total=self._all_epochs, completed=sum(self._epochs.values()))
+        self._show_total()
 
     def step(self, task: FoldTask, step: Step) -> None:
-        if task.key not in self._folds:
-            self._folds[task.key] = self._bars.add_task(name_of(task), total=task.epochs, note="")
+        if task.key not in self._running:
+            self._running[task.key] = self._bars.add_task(
+                name_of(task), total=task.epochs, counted="", note=""
+            )
         part = "validation" if task.fold.protocol == "fair" else "test"
-        note = f"{part} {100 * step.accuracy:.1f} %"
-        self._bars.update(self._folds[task.key], completed=step.epochs, note=note)
-        self._count(task.key, step.epochs)
+        self._bars.update(
+            self._running[task.key],
+            completed=step.epochs,
+            counted=f"{step.epochs:,}/{task.epochs:,} epochs",
+            note=f"{part} {100 * step.accuracy:.1f} %",
+        )
+        self._epochs[task.key] = step.epochs
+        self._show_total()
 
     def end(self, task: FoldTask, record: Record) -> None:
-        if task.key in self._folds:
-            self._bars.remove_task(self._folds.pop(task.key))
-        self._count(task.key, task.epochs)
+        if task.key in self._running:
+            self._bars.remove_task(self._running.pop(task.key))
+        self._epochs[task.key] = task.epochs
+        self._done.add(task.key)
+        self._show_total()
         self._bars.console.print(f"{name_of(task)}: {result_of(record)}", markup=False)
 
-    def _count(self, key: str, epochs: int) -> None:
-        self._bars.advance(self._total, epochs - self._epochs.get(key, 0))
-        self._epochs[key] = epochs
+    def _show_total(self) -> None:
+        epochs = sum(self._epochs.values())
+        counted = (
+            f"{len(self._done):,}/{self._all_folds:,} folds, {epochs:,}/{self._all_epochs:,} epochs"
+        )
+        self._bars.update(self._total, completed=epochs, counted=counted)
 
 
 def resume_notes(folds: int, stored: Sequence[Record], torn: int) -> list[str]:

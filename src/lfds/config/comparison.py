@@ -121,11 +121,12 @@ class CompareSpec(TrainingSettings):
     def _check_names(self) -> Self:
         for pool in self.pools:
             if not (pool.startswith(TGP_PREFIX) or set(pool.split("+")) <= set(POOLINGS)):
-                raise ValueError(f"no pooling is called {pool!r}; {choose_from(pool, POOLINGS)}")
+                way = choose_from(pool, POOLINGS)
+                raise ValueError(f"pools: no pooling is called {pool!r}; {way}")
         for what, names in (("data", self.data), ("pools", self.pools)):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
-                raise ValueError(f"{what} names {twice!r} twice; once is enough")
+                raise ValueError(f"{what}: names {twice!r} twice; once is enough")
         for candidate in self.candidates() if self.grid else [self]:
             for pool in self.pools:
                 candidate.network_for(pool)
@@ -144,9 +145,11 @@ class CompareSpec(TrainingSettings):
     @model_validator(mode="after")
     def _check_splits(self) -> Self:
         if self.splits and self.graphs is not None:
-            raise ValueError("splits need all graphs of a dataset; leave out graphs or splits")
+            raise ValueError(
+                f"splits: needs all graphs of a dataset; leave out it or graphs={self.graphs}"
+            )
         if self.splits and self.group_column is not None:
-            raise ValueError("splits and group_column exclude each other; leave one out")
+            raise ValueError(f"splits: excludes group_column={self.group_column}; leave one out")
         if len(self.splits) > 1 and set(self.splits) & {"scaffold", "random"}:
             raise ValueError("splits: 'scaffold' and 'random' stand alone, without other splits")
         return self
@@ -168,7 +171,8 @@ class CompareSpec(TrainingSettings):
         for name in self.options:
             if name == "pool" or name not in NetworkSettings.model_fields:
                 known = {key: None for key in NetworkSettings.model_fields if key != "pool"}
-                raise ValueError(f"no network has the option {name!r}; {choose_from(name, known)}")
+                way = choose_from(name, known)
+                raise ValueError(f"options: no network has the option {name!r}; {way}")
         return NetworkSettings.model_validate({**base(pool).model_dump(), **self.options})
 
     @property
@@ -201,7 +205,8 @@ def make_spec(options: Mapping[str, Any]) -> CompareSpec:
     preset = given.pop("preset", "default")
     if not isinstance(preset, str) or preset not in PRESETS:
         raise SpecError(
-            f"no preset is called {shortened(preset)}; {choose_from(str(preset)[:99], PRESETS)}"
+            f"preset: no preset is called {shortened(preset)}; "
+            f"{choose_from(str(preset)[:99], PRESETS)}"
         )
     try:
         return CompareSpec.model_validate({**PRESETS[preset], **given})

@@ -86,5 +86,5 @@ def encoding_from(names: str | Sequence[str]) -> EncodingSettings:
     for name in names:
         if name not in NAMES:
             known = ("auto", *NAMES)
-            raise SpecError(f"no encoding is called {name!r}; {choose_from(name, known)}")
+            raise SpecError(f"encoding: no encoding is called {name!r}; {choose_from(name, known)}")
     return EncodingSettings.model_validate({"structure": names})

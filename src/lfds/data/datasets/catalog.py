@@ -1,5 +1,6 @@
 """The datasets that are available by name, their published statistics, and their files."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,6 +165,24 @@ def not_found(name: str, root: Path) -> DataError:
             f"the files of {name} are not in {root}; {where_to_put(name, root)}, "
             f"or run `lfds data prepare {name} --download --root {root}`"
         )
+    if _is_path(name):
+        return DataError(f"no such file or folder{_similar(Path(name))}", source=name)
     near = closest(name, (*TU_DATASETS, *BUILT_IN))
     hint = "" if near is None else f"did you mean {near!r}? "
     return DataError(f"no dataset is called {quoted(name)}; {hint}`lfds data list` lists them all")
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name can only be meant as a path: it has a folder, or the ending of a format."""
+    suffixes = tuple(suffix for entry in READERS.values() for suffix in entry.suffixes)
+    return os.sep in name or name.startswith(("~", ".")) or name.lower().endswith(suffixes)
+
+
+def _similar(path: Path) -> str:
+    """Return the end of a message about a missing file: one beside it with a similar name."""
+    try:
+        beside = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return ""
+    near = closest(path.name, beside)
+    return "" if near is None else f"; did you mean {quoted(path.parent / near)}?"

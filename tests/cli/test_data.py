@@ -19,7 +19,8 @@ def run(*arguments):
     return result.stdout
 
 
-def test_list_shows_which_files_exist(tmp_path):
+def test_list_shows_which_files_exist(tmp_path, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     (tmp_path / "DD.zip").touch()
     lines = {line.split()[0]: line for line in run("list", "--root", tmp_path).splitlines() if line}
     assert "yes" in lines["DD"]

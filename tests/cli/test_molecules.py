@@ -232,3 +232,60 @@ def test_nothing_is_printed_before_an_error(lfds, tmp_path):
     code, out, err = lfds("predict", "model", "g.jsonl")
     assert (code, out) == (2, "")
     assert "node attributes: the model was fitted on 4" in err
+
+
+def test_evaluate_remembers_the_target_and_predict_keeps_columns(lfds, tmp_path):
+    columns = {"id": lambda k: f"m{k}", "y": lambda k: "ab"[k % 2], "=x": lambda k: "=1+1"}
+    write(tmp_path / "m.csv", columns)
+    assert lfds("fit", "m.csv", "-o", "model", "--target", "y", *FAST)[0] == 0
+    code, out, err = lfds("evaluate", "model", "m.csv")
+    assert (code, err, "accuracy" in out) == (0, "", True)
+    rows = table(lfds("predict", "model", "m.csv", "--keep", "id", "y", "=x")[1])
+    assert list(rows[0]) == ["line", "smiles", "id", "y", "'=x", "label", "p(a)", "p(b)"]
+    assert [row["id"] for row in rows] == [f"m{k}" for k in range(24)]
+    assert {row["'=x"] for row in rows} == {"'=1+1"}  # not run by a spreadsheet
+    code, _, err = lfds("predict", "model", "m.csv", "--keep", "idd")
+    assert (code, "did you mean 'id'?" in err) == (2, True)
+    code, out, err = lfds("predict", "model", "m.csv", "--keep", "smiles")
+    assert (code, out, err.startswith("lfds: --keep: 'smiles' is the column with SMILES")) == (
+        2, "", True,
+    )  # fmt: skip
+
+
+def test_kept_columns_of_skipped_rows_and_of_targets(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"id": lambda k: f"m{k}", "y": lambda k: k + 0.5})
+    assert lfds("fit", "m.csv", "-o", "model", "--target", "y", *FAST)[0] == 0
+    (tmp_path / "new.tsv").write_text("id\tsmiles\ty\nfirst\tCCO\t1\nsecond\tnone\t2\n")
+    code, out, _ = lfds("predict", "model", "new.tsv", "--keep", "id", "y", "--skip-bad")
+    first, second = table(out)
+    assert (code, first["id"], first["y (given)"], second["id"]) == (0, "first", "1", "second")
+    assert (second["y"], bool(first["y"]), bool(second["error"])) == ("", True, True)
+    pytest.importorskip("pyarrow")
+    command = ("predict", "model", "new.tsv", "--keep", "id", "--skip-bad", "--format", "parquet")
+    assert lfds(*command, "-o", "parts")[0] == 0
+    from pyarrow import parquet
+
+    found = parquet.read_table(next((tmp_path / "parts").glob("*.parquet"))).to_pydict()
+    assert found["id"] == ["first", "second"]
+    other = ("predict", "model", "new.tsv", "--keep", "y", "--skip-bad", "--format", "parquet")
+    assert "holds predictions of other graphs" in lfds(*other, "-o", "parts")[2]
+
+
+def test_nothing_is_written_if_the_data_do_not_fit(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: k + 0.5})
+    assert lfds("fit", "m.csv", "-o", "model", *FAST)[0] == 0
+    (tmp_path / "bare.jsonl").write_text('{"nodes": 2, "edges": [[0, 1]]}\n' * 3)
+    for more in ((), ("-o", "out.csv"), ("-o", "parts", "--workers", "1")):
+        code, out, err = lfds("predict", "model", "bare.jsonl", *more)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert "the model was fitted on" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bare.jsonl", "m.csv", "model"]
+
+
+def test_messages_about_files_name_flags(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"a": lambda k: k % 2, "b": lambda k: k % 2})
+    assert "with --target NAME" in lfds("fit", "m.csv", "-o", "model")[2]
+    (tmp_path / "bad.csv").write_text("smiles,y\nCC,1\nnone,0\n")
+    assert "with --skip-bad" in lfds("fit", "bad.csv", "-o", "model")[2]
+    (tmp_path / "other.csv").write_text("molecule,y\nCC,1\nC,0\n")
+    assert "with --smiles-column NAME" in lfds("fit", "other.csv", "-o", "model")[2]

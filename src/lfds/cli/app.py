@@ -35,7 +35,7 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.command("compare", cls=ManyValues)(compare)
 app.command("fit", cls=ManyValues)(fit)
-app.command("predict")(predict)
+app.command("predict", cls=ManyValues)(predict)
 app.command("evaluate", cls=ManyValues)(evaluate)
 app.command("export")(export)
 app.command("explain", cls=ManyValues)(explain)

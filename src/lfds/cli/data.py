@@ -70,6 +70,12 @@ _FLAGS = {
     "group": "--group-column",
     "fragments": "--largest-fragment",
     "atom_features": "--atom-features",
+    "keep": "--keep",
+}
+_ARGUMENTS = {
+    "bad='skip'": "--skip-bad",
+    "target=NAME": "--target NAME",
+    "smiles=NAME": "--smiles-column NAME",
 }
 
 
@@ -121,9 +127,11 @@ def flags_named() -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        if error.source not in _FLAGS:
-            raise
-        raise DataError(error.problem, source=_FLAGS[str(error.source)]) from error
+        problem = error.problem
+        for argument, flag in _ARGUMENTS.items():
+            problem = problem.replace(argument, flag)
+        source = _FLAGS.get(str(error.source), error.source)
+        raise DataError(problem, source=source, line=error.line) from error
 
 
 @app.command("list")

@@ -30,7 +30,10 @@ def evaluate(
     skip_bad: SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
 ) -> None:
-    """Evaluate a model on labelled graphs that it was not fitted on."""
+    """Evaluate a model on labelled graphs that it was not fitted on.
+
+    The target columns are those that it was fitted on, unless --target names others.
+    """
     from lfds.data.sources import options_of
     from lfds.estimator.metrics import evaluate as metrics_of
     from lfds.estimator.persistence import load
@@ -40,10 +43,11 @@ def evaluate(
         estimator = load(model)
         # As the model was fitted: there is nothing to decide here.
         decoder = estimator.decoder_
+        fitted = list(estimator.training_data_.target_names or decoder.target_names)
         graphs = open_data(
             data,
             root,
-            target or (list(decoder.target_names) if "target" in options_of(data, root) else None),
+            target or (fitted if "target" in options_of(data, root) else None),
             skip_bad,
             smiles=smiles_column,
             task=decoder.task,

@@ -7,7 +7,7 @@ import typer
 
 from lfds.cli.data import Root, SkipBad, flags_named
 from lfds.cli.options import Model, check_output, print_warnings
-from lfds.cli.predict import stream_molecules
+from lfds.cli.predict import Reading
 from lfds.data.errors import DataError
 
 
@@ -33,7 +33,7 @@ def export(
         estimator = load(model)
         # Before anything is written, and without targets, as predict reads them.
         with flags_named():
-            given = [] if check is None else stream_molecules(estimator, check, root, skip_bad)
+            given = [] if check is None else Reading(check, root, skip_bad).stream(estimator)
             chunks = list(given)
         export_onnx(estimator, onnx)
         typer.echo(f"saved as {onnx}", err=is_special(onnx))

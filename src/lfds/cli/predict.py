@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -33,6 +34,7 @@ from lfds.cli.options import (
     run_on,
 )
 from lfds.config.messages import SpecError, choose_from, printable
+from lfds.config.registry import suffixes_with
 
 if TYPE_CHECKING:
     from lfds.data.chunk import Chunk
@@ -57,6 +59,10 @@ def predict(
     root: Root = Path("data"),
     skip_bad: SkipBad = False,
     smiles_column: SmilesColumn = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Columns to copy, as an id ({suffixes_with('keep')})."),
+    ] = None,
     device: Device = None,
     precision: Precision = None,
     workers: Workers = None,
@@ -67,16 +73,18 @@ def predict(
 ) -> None:
     """Predict every graph: class and probabilities (or values) as CSV.
 
-    Rows begin with the line and the SMILES of a molecule. With --skip-bad a row that has no valid
-    SMILES has no predictions, and says why at its end. Of a model with several members, std is the
-    standard deviation of their probabilities of the predicted class, or of their values.
+    Rows begin with the line and the SMILES of a molecule, and the columns of --keep. With
+    --skip-bad a row that has no valid SMILES has no predictions, and says why at its end. Of a
+    model with several members, std is the standard deviation of their probabilities of the
+    predicted class, or of their values.
 
     With --workers, --ray or --format the predictions are parts in a folder, in the same order;
     run again after an interruption, it goes on with the parts that are left.
     """
     if workers is not None or ray is not None or file_format is not None:
         where = where_from(workers, ray)
-        parts = _Parts(model, data, out, root, skip_bad, smiles_column, where, file_format)
+        reading = Reading(data, root, skip_bad, smiles_column, tuple(keep or ()))
+        parts = _Parts(model, out, reading, where, file_format)
         parts.write(device, precision)
         return
     from lfds.data.sources import places_of
@@ -87,10 +95,50 @@ def predict(
     with print_warnings():
         estimator = run_on(load(model), device, precision)
         with flags_named():
-            chunks = stream_molecules(estimator, data, root, skip_bad, smiles_column)
+            reading = Reading(data, root, skip_bad, smiles_column, tuple(keep or ()))
+            chunks = reading.stream(estimator)
             count = write_predictions(estimator, chunks, out, errors=skip_bad)
     if out is not None:
         typer.echo(f"predictions for {count:,} graphs in {out}", err=True)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How graphs are read.
+
+    Attributes:
+        data: Name or path.
+        root: Folder of the datasets.
+        skip_bad: Whether invalid rows are skipped.
+        smiles: Column with SMILES.
+        keep: Columns to copy.
+    """
+
+    data: str
+    root: Path
+    skip_bad: bool
+    smiles: str | None = None
+    keep: tuple[str, ...] = ()
+
+    def stream(self, estimator: "LFDSClassifier | LFDSRegressor") -> "Iterator[Chunk]":
+        """Yield graphs in chunks; molecules are read as those that a model was fitted on."""
+        from lfds.data.sources import ReadOptions, options_of, stream_source
+
+        options: ReadOptions = {"bad": "skip" if self.skip_bad else "stop"}
+        if self.smiles is not None:
+            options["smiles"] = self.smiles
+        if self.keep:
+            options["keep"] = self.keep
+        if "fragments" in options_of(self.data, self.root):
+            options["atom_features"] = estimator.molecules_.atom_features
+            options["fragments"] = estimator.molecules_.fragments
+        return stream_source(self.data, self.root, **options)
+
+    @property
+    def named(self) -> dict[str, object]:
+        """What decides how graphs are read, beside model and data."""
+        kept = {"keep": self.keep} if self.keep else {}
+        return {"skip_bad": self.skip_bad, "smiles": self.smiles, **kept}
 
 
 @dataclass(frozen=True)
@@ -98,11 +146,8 @@ class _Parts:
     """Predictions as a folder of parts."""
 
     model: Path
-    data: str
     out: Path | None
-    root: Path
-    skip_bad: bool
-    smiles: str | None
+    reading: Reading
     where: "Where"
     file_format: str | None
 
@@ -122,30 +167,43 @@ class _Parts:
         if chosen not in ("csv", "parquet"):
             way = choose_from(chosen, ["csv", "parquet"])
             raise SpecError(f"--format: no format is called {chosen!r}; {way}")
+        source, root = self.reading.data, self.reading.root
         check_not_in_model(self.out, self.model)
-        check_not_in_data(self.out, places_of(self.data, self.root))
+        check_not_in_data(self.out, places_of(source, root))
         with print_warnings(), flags_named():
             estimator = run_on(load(self.model), device, precision)
-            opened = _sharded(self.data) if is_path(self.data) else None
-            options = {"skip_bad": self.skip_bad, "smiles": self.smiles}
+            opened = _sharded(source) if is_path(source) else None
             settings = PredictionSettings(
                 model=model_fingerprint(self.model),
-                data=data_fingerprint(self.data, self.root, options)
+                data=data_fingerprint(source, root, self.reading.named)
                 if opened is None
                 else opened.fingerprint,
                 file_format="parquet" if chosen == "parquet" else "csv",
-                errors=self.skip_bad,
+                errors=self.reading.skip_bad,
                 device=device,
                 precision=precision,
             )
-            graphs: ShardedGraphSet | Iterator[Chunk] = opened or stream_molecules(
-                estimator, self.data, self.root, self.skip_bad, self.smiles
-            )
+            graphs: ShardedGraphSet | Iterator[Chunk]
+            graphs = _checked(estimator, opened or self.reading.stream(estimator))
             with _bar(None if opened is None else len(opened)) as advance:
                 count = predict_parts(
                     self.model, graphs, self.out, settings, where=self.where, progress=advance
                 )
         typer.echo(f"predictions for {count:,} graphs in {self.out}", err=True)
+
+
+def _checked(
+    estimator: "LFDSClassifier | LFDSRegressor", graphs: "ShardedGraphSet | Iterator[Chunk]"
+) -> "ShardedGraphSet | Iterator[Chunk]":
+    """Return graphs whose first ones fit the model: before a folder is made for predictions."""
+    from lfds.data.shards.sharded_set import ShardedGraphSet
+
+    if isinstance(graphs, ShardedGraphSet):
+        estimator.outputs(graphs[:1])
+        return graphs
+    first = next(graphs)
+    estimator.outputs(first.graphs[:1])
+    return chain([first], graphs)
 
 
 def _sharded(data: str) -> "ShardedGraphSet | None":
@@ -161,25 +219,6 @@ def _bar(total: int | None) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         shown = bar.add_task("graphs", total=total)
         yield lambda count: bar.advance(shown, count)
-
-
-def stream_molecules(
-    estimator: "LFDSClassifier | LFDSRegressor",
-    data: str,
-    root: Path,
-    skip_bad: bool,
-    smiles: str | None = None,
-) -> "Iterator[Chunk]":
-    """Yield graphs in chunks; molecules are read as those that a model was fitted on."""
-    from lfds.data.sources import ReadOptions, options_of, stream_source
-
-    options: ReadOptions = {"bad": "skip" if skip_bad else "stop"}
-    if smiles is not None:
-        options["smiles"] = smiles
-    if "fragments" in options_of(data, root):
-        options["atom_features"] = estimator.molecules_.atom_features
-        options["fragments"] = estimator.molecules_.fragments
-    return stream_source(data, root, **options)
 
 
 def write_predictions(

@@ -234,6 +234,8 @@ class ReaderEntry(Entry):
     options: tuple[str, ...] = ()
 
 
+_READING = ("smiles", "target", "task", "bad", "atom_features", "fragments")
+
 READERS: Mapping[str, ReaderEntry] = MappingProxyType(
     {
         "saved": ReaderEntry(
@@ -257,11 +259,11 @@ READERS: Mapping[str, ReaderEntry] = MappingProxyType(
         ),
         "smiles": ReaderEntry(
             "lfds.data.readers.smiles:read_smiles",
-            "a .csv file with SMILES",
-            suffixes=(".csv",),
+            "a .csv or .tsv file with SMILES",
+            suffixes=(".csv", ".tsv"),
             stream="lfds.data.readers.smiles:stream_smiles",
             convert="lfds.data.readers.smiles:convert_smiles",
-            options=("smiles", "target", "task", "bad", "atom_features", "fragments", "group"),
+            options=(*_READING, "group", "keep"),
         ),
         "clouds": ReaderEntry(
             "lfds.data.readers.clouds:read_cloud_graphs",

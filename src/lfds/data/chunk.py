@@ -14,11 +14,13 @@ class SkippedRow:
         position: Its position in the source.
         text: What it holds instead of a graph.
         reason: Why it was skipped.
+        kept: Its cells of the columns that are kept.
     """
 
     position: int
     text: str
     reason: str
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Chunk:
         unit: What a position counts: a ``line`` from 1, or a ``graph`` from 0.
         texts: What each graph was made from, such as its SMILES; empty for other formats.
         skipped: Rows between these graphs that were skipped.
+        kept_names: Names of columns that are kept beside the predictions.
+        kept: The cells of each graph in these columns.
     """
 
     graphs: GraphSet
@@ -38,3 +42,5 @@ class Chunk:
     unit: Literal["line", "graph"]
     texts: tuple[str, ...] = ()
     skipped: tuple[SkippedRow, ...] = ()
+    kept_names: tuple[str, ...] = ()
+    kept: tuple[tuple[str, ...], ...] = ()

@@ -86,6 +86,7 @@ class ReadOptions(TypedDict, total=False):
     atom_features: AtomFeatures
     fragments: Fragments
     group: str | None
+    keep: Sequence[str]
 
 
 def read_any(
@@ -239,6 +240,12 @@ def stream_source(
             given = reader_options(entry, path, options)
             yield from load(entry.stream)(path, size=size, **given)
             return
+    if options.get("keep"):
+        raise DataError(
+            f"only {suffixes_with('keep')} files given by their path have columns to keep, not "
+            f"{source}",
+            source="keep",
+        )
     everything = open_source(source, root, **options)
     for start in range(0, len(everything), size):
         stop = min(start + size, len(everything))

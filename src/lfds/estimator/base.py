@@ -125,7 +125,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         self._set(fitted.networks, fitted.encoder, self._calibrate(decoder, fitted, targets))
         self.histories_ = fitted.histories
         self.validation_score_ = _score(fitted, targets, objective, decoder)
-        self.training_data_ = TrainingData.of(data)
+        self.training_data_ = TrainingData.of(data, targets=y is None)
         self._fits = 1 if start is None else start.fits + 1
         return self
 
@@ -141,7 +141,8 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             made = (new_network(encoder, decoder.outputs, plan, data, one) for one in members)
             self._set(tuple(made), encoder, decoder)
             self.histories_ = tuple(Progress() for _ in members)
-            self.training_data_, self._fits = TrainingData.of(data), 0
+            self.training_data_ = TrainingData.of(data, targets=y is None)
+            self._fits = 0
         check_features(data, self.encoder_, stacklevel=3)
         rate, decay = plan.training.learning_rate, plan.training.weight_decay
         self._optimizers = self._optimizers or tuple(

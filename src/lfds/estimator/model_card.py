@@ -49,6 +49,8 @@ class TrainingData(BaseModel):
         fingerprint: Hash of everything that could be learned from.
         molecules: How molecules were read, so that others are read in the same way; models of
             earlier versions know the basic features only.
+        target_names: Columns that were predicted, so that others are evaluated on the same; empty
+            if they have no names, and in models of earlier versions.
     """
 
     model_config = _FORBID
@@ -56,15 +58,17 @@ class TrainingData(BaseModel):
     graphs: int
     fingerprint: str
     molecules: MoleculeOptions = MoleculeOptions(atom_features=LEGACY_ATOM_FEATURES)
+    target_names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, graphs: GraphSet) -> Self:
-        """Describe some graphs."""
+    def of(cls, graphs: GraphSet, *, targets: bool = True) -> Self:
+        """Describe some graphs; ``targets`` says whether theirs were fitted."""
         return cls(
             name=graphs.name,
             graphs=len(graphs),
             fingerprint=content_of(graphs),
             molecules=MoleculeOptions.of(graphs),
+            target_names=graphs.target_names if targets else (),
         )
 
 

@@ -33,14 +33,15 @@ def table_rows(estimator: Estimator, chunk: Chunk, *, errors: bool) -> list[list
     spreads = ([f"{one:.6g}" for one in row] for row in _spreads(decoder, outputs, std))
     cells = ([*row, *more] for row, more in zip(_texts(decoder, outputs), spreads, strict=True))
     end = _error_column(chunk, errors, "")
-    given = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
+    given = _given(chunk)
     rows = [
         (position, [position, *text, *row, *end])
         for position, text, row in zip(chunk.positions, given, cells, strict=True)
     ]
     nothing = [""] * len(_names(estimator))
     rows += [
-        (row.position, [row.position, row.text, *nothing, row.reason]) for row in chunk.skipped
+        (row.position, [row.position, row.text, *row.kept, *nothing, row.reason])
+        for row in chunk.skipped
     ]
     return [_guarded(row) for _, row in sorted(rows, key=lambda one: one[0])]
 
@@ -49,7 +50,7 @@ def table_columns(estimator: Estimator, chunk: Chunk, *, errors: bool) -> dict[s
     """Return the columns of a chunk, with numbers as they are and None where there is none."""
     decoder = estimator.decoder_
     names = _header(estimator, chunk, errors)
-    given = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
+    given = _given(chunk)
     end = _error_column(chunk, errors, None)
     outputs, std = estimator.outputs_and_std(chunk.graphs)
     spreads = _spreads(decoder, outputs, std)
@@ -59,7 +60,7 @@ def table_columns(estimator: Estimator, chunk: Chunk, *, errors: bool) -> dict[s
         for position, text, row in zip(chunk.positions, given, cells, strict=True)
     ]
     nothing = [None] * len(_names(estimator))
-    rows += [[row.position, row.text, *nothing, row.reason] for row in chunk.skipped]
+    rows += [[row.position, row.text, *row.kept, *nothing, row.reason] for row in chunk.skipped]
     rows.sort(key=lambda row: row[0])
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
@@ -71,7 +72,18 @@ def _guarded(row: list[Any]) -> list[Any]:
 
 def _header(estimator: Estimator, chunk: Chunk, errors: bool) -> list[str]:
     smiles = ["smiles"] if chunk.texts else []
-    return [chunk.unit, *smiles, *_names(estimator), *_error_column(chunk, errors, "error")]
+    own = [chunk.unit, *smiles], [*_names(estimator), *_error_column(chunk, errors, "error")]
+    # A kept column may have the name of a prediction: the target itself, if it is known.
+    taken = {*own[0], *own[1]}
+    kept = [f"{name} (given)" if name in taken else name for name in chunk.kept_names]
+    return [*own[0], *kept, *own[1]]
+
+
+def _given(chunk: Chunk) -> list[list[str]]:
+    """Return what is repeated from the source for each graph: its SMILES and columns to keep."""
+    texts = [[text] for text in chunk.texts] or [[]] * len(chunk.positions)
+    kept = chunk.kept or ((),) * len(chunk.positions)
+    return [[*text, *cells] for text, cells in zip(texts, kept, strict=True)]
 
 
 def _error_column(chunk: Chunk, errors: bool, cell: Any) -> list[Any]:

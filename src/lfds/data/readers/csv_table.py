@@ -1,12 +1,23 @@
-"""A CSV file with a header, row by row: columns are found by name, and every row has all cells."""
+"""A table of text with a header, row by row: columns are found by name, rows have all cells.
+
+Cells are separated by commas, semicolons or tabs, whichever the first lines are written with.
+"""
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from lfds.config.messages import choose_from
 from lfds.data.errors import DataError, quoted, reading
+
+SEPARATORS = (",", ";", "\t")
+"""What may stand between two cells."""
+
+_SAMPLE = 1 << 16
+# Where semicolons separate cells, as in much of Europe, a comma is the point of a number.
+_DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+(?:[eE][+-]?\d+)?)")
 
 
 class Table:
@@ -55,11 +66,51 @@ class Table:
 
 @contextmanager
 def open_table(file: Path) -> Iterator[Table]:
-    """Open a CSV file in UTF-8 and read its header."""
+    """Open a file in UTF-8 whose cells are separated by commas, semicolons or tabs."""
     try:
         with reading(file), file.open(encoding="utf-8-sig", newline="") as content:
-            reader = csv.reader(content, strict=True)
+            separator = separator_of(content.read(_SAMPLE))
+            content.seek(0)
+            reader = csv.reader(content, strict=True, delimiter=separator)
             header = next(reader, [])
-            yield Table(file, header, ((reader.line_num, cells) for cells in reader))
+            rows = ((reader.line_num, cells) for cells in reader)
+            yield Table(file, header, _with_points(rows) if separator == ";" else rows)
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read as CSV in UTF-8 ({error})", source=file) from error
+
+
+def separator_of(text: str) -> str:
+    r"""Return what separates the cells of a table, given its beginning.
+
+    It is what gives all lines the same number of cells, and the most of them; of two that give as
+    many, the one that is rarer in text. Where lines differ, or have one cell, it is a comma unless
+    others are more.
+
+    >>> separator_of("smiles;logS, measured\nCC;-1,2\n"), separator_of("a\tb\n1\t2\n")
+    (';', '\t')
+    """
+    found = {separator: _cells(text, separator) for separator in SEPARATORS}
+    even = any(same for same, _ in found.values())
+    return max(reversed(SEPARATORS) if even else SEPARATORS, key=lambda one: found[one])
+
+
+def _cells(text: str, separator: str) -> tuple[bool, int]:
+    """Whether the lines of a text have the same number of cells, and how many the first has."""
+    lines = text.splitlines()
+    whole = lines if len(text) < _SAMPLE or len(lines) < 2 else lines[:-1]
+    try:
+        rows = [row for row in csv.reader(whole, delimiter=separator) if row]
+    except csv.Error:
+        return False, 0
+    count = len(rows[0]) if rows else 0
+    return count > 1 and all(len(row) == count for row in rows), count
+
+
+def _with_points(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    for line, cells in rows:
+        yield line, [_point(cell) for cell in cells]
+
+
+def _point(cell: str) -> str:
+    number = _DECIMAL_COMMA.fullmatch(cell.strip())
+    return cell if number is None else f"{number[1]}.{number[2]}"

@@ -50,7 +50,7 @@ class DuplicateMoleculesWarning(UserWarning):
 
 @dataclass(frozen=True)
 class _Row:
-    """A row with a valid molecule, the text of its targets and its group."""
+    """A row with a valid molecule, the text of its targets (or of kept columns) and its group."""
 
     line: int
     molecule: "Mol"
@@ -135,16 +135,18 @@ def stream_smiles(
     bad: Bad = "stop",
     atom_features: AtomFeatures = "full",
     fragments: Fragments = "all",
+    keep: Sequence[str] = (),
 ) -> Iterator[Chunk]:
     """Yield molecules in chunks, without targets.
 
     Args:
-        path: A CSV file with a header; columns other than SMILES are ignored.
+        path: A CSV file with a header.
         size: Most molecules of a chunk.
         smiles: Header of the column with SMILES.
         bad: Whether an invalid SMILES raises an error (``"stop"``) or is skipped.
         atom_features: Which features atoms and bonds get.
         fragments: Whether all parts of a salt or mixture are kept, or the largest alone.
+        keep: Headers of other columns whose cells the chunks have, as an id; the rest is ignored.
     """
     check_choice(bad, get_args(Bad), "bad")
     file = Path(path)
@@ -153,13 +155,16 @@ def stream_smiles(
         molecules = [row.molecule for row in rows]
         graphs = graphs_of_molecules(molecules, None, file.stem, atom_features)
         lines, texts = [row.line for row in rows], tuple(row.text for row in rows)
-        return Chunk(without_features(graphs), lines, "line", texts, tuple(skipped))
+        kept = tuple(row.targets for row in rows)
+        return Chunk(without_features(graphs), lines, "line", texts, tuple(skipped), names, kept)
 
     rows: list[_Row] = []
     skipped: list[SkippedRow] = []
     with open_table(file) as table:
         column = _smiles_column(table, smiles)
-        for row in _rows(table, column, (), None, bad, fragments):
+        places = _kept_columns(table, column, keep)
+        names = tuple(table.header[place] for place in places)
+        for row in _rows(table, column, places, None, bad, fragments):
             if isinstance(row, SkippedRow):
                 skipped.append(row)
                 continue
@@ -249,7 +254,7 @@ def _chunks_of(
         reason = None if plan is None else plan.lacking(row.targets, skipping=bad == "skip")
         if reason is not None:
             if bad == "stop" and plan is not None and len(plan.names) == 1:
-                fix = "fill it in, or skip such lines"
+                fix = "fill it in, or skip such lines with bad='skip'"
                 raise DataError(f"{reason}; {fix}", source=plan.source, line=row.line)
             skipped.append(SkippedRow(row.line, row.text, reason))
             continue
@@ -287,16 +292,27 @@ def _rows(
             continue
         reason = f"invalid SMILES {quoted(text)}: {invalid_reason(text)}"
         if bad == "stop":
-            fix = "correct it, or skip such lines"
+            fix = "correct it, or skip such lines with bad='skip'"
             raise DataError(f"{reason}; {fix}", source=table.file, line=line)
-        yield SkippedRow(line, text, reason)
+        yield SkippedRow(line, text, reason, targets)
+
+
+def _kept_columns(table: Table, smiles: int, names: Sequence[str]) -> list[int]:
+    places = [table.column(name) for name in names]
+    for name, place in zip(names, places, strict=True):
+        problem = "is named twice; once is enough" if places.count(place) > 1 else ""
+        if place == smiles:
+            problem = "is the column with SMILES, which is kept anyway; leave it out"
+        if problem:
+            raise DataError(f"{quoted(name)} {problem}", source="keep")
+    return places
 
 
 def _smiles_column(table: Table, smiles: str) -> int:
     if smiles.lower() not in (name.lower() for name in table.header):
         raise DataError(
             f"needs a column {quoted(smiles)} in its header, which has "
-            f"{quoted(', '.join(table.header))}; name the column with SMILES",
+            f"{quoted(', '.join(table.header))}; name the column with smiles=NAME",
             source=table.file,
             line=1,
         )
@@ -325,7 +341,8 @@ def _target_columns(
     if len(others) > 1:
         shown = ", ".join(table.header[place] for place in others)
         raise DataError(
-            f"has several columns to predict: {quoted(shown)}; choose one or several as target",
+            f"has several columns to predict: {quoted(shown)}; choose one or several with "
+            "target=NAME",
             source=table.file,
             line=1,
         )
@@ -354,7 +371,7 @@ def _with_targets(
         reason = f"lacks a value for {quoted(', '.join(names))}"
         # Of several targets some are expected to be missing, and for some rows all of them.
         if bad == "stop" and len(names) == 1:
-            fix = "fill it in, or skip such lines"
+            fix = "fill it in, or skip such lines with bad='skip'"
             raise DataError(f"{reason}; {fix}", source=file, line=row.line)
         skipped.append(SkippedRow(row.line, row.text, reason))
     return kept

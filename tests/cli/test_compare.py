@@ -244,3 +244,22 @@ def test_a_missing_file_is_no_unknown_dataset(compare, tmp_path):
     )  # fmt: skip
     assert "nowhere/graphs: no such file" in compare("--data", "nowhere/graphs")[2]
     assert "no dataset is called 'RINGZ'" in compare("--data", "RINGZ")[2]
+
+
+def test_a_baseline_is_a_row_that_is_resumed_and_reported(compare, tmp_path):
+    code, out, err = compare("--data", "rings", "--pool", "max", "--baseline", *SMALL)
+    assert (code, [line.split()[0] for line in out.splitlines()[2:4]]) == (
+        0,
+        ["max", "random-forest"],
+    )
+    assert re.search(r"random-forest seed 0 fold 1/2: fair [\d.]+ %\n", err)
+    again, same, err = compare("--data", "rings", "--pool", "max", "random-forest", *SMALL)
+    assert (again, same, err) == (0, out, "lfds: 4 of 4 folds are already stored\n")
+    records = read_records(tmp_path / "run" / RECORDS).records
+    (forest,) = {json.dumps(r.settings) for r in records if r.fold.pool == "random-forest"}
+    assert json.loads(forest)["forest"]["trees"] == 500
+    for record in records:
+        assert ("forest" in record.settings) == (record.fold.pool == "random-forest")
+    paper = ("--data", "rings", "--pool", "random-forest", "--protocol", "paper", "--folds", 2)
+    code, out, err = compare(*paper, "--out", "other")
+    assert (code, out.count("random-forest")) == (0, 3)

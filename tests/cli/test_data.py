@@ -140,7 +140,7 @@ def test_info_has_options_for_csv_files(tmp_path):
     with pytest.raises(DataError, match="line 3: invalid SMILES 'bad'"):
         run("info", tmp_path / "several.csv", "--target", "b")
     (tmp_path / "a.jsonl").write_text('{"nodes": 2}')
-    with pytest.raises(DataError, match=r"--target: only \.csv files have this option"):
+    with pytest.raises(DataError, match=r"--target: only \.csv or \.tsv files have this option"):
         run("info", tmp_path / "a.jsonl", "--target", "b")
-    with pytest.raises(DataError, match=r"--skip-bad: only \.csv files have this option"):
+    with pytest.raises(DataError, match=r"--skip-bad: only \.csv or \.tsv files have this option"):
         run("info", tmp_path / "a.jsonl", "--skip-bad")

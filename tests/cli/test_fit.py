@@ -149,8 +149,8 @@ def test_every_setting_of_the_network_is_a_value_of_option(name, lfds, monkeypat
         (["--option", "wide=3"], "no option is called 'wide'"),
         (["--option", "slots=9"], "--option: 'slots' has an option of its own; use --slots ..."),
         (["--option", "pool=max"], "--option: 'pool' has an option of its own; use --structure"),
-        (["--target", "y"], "--target: only .csv files have this option, not data.jsonl"),
-        (["--skip-bad"], "--skip-bad: only .csv files have this option, not data.jsonl"),
+        (["--target", "y"], "--target: only .csv or .tsv files have this option, not data.jsonl"),
+        (["--skip-bad"], "--skip-bad: only .csv or .tsv files have this option, not data.jsonl"),
     ],
 )
 def test_messages_name_flags(flags, message, lfds, tmp_path):
@@ -255,3 +255,54 @@ def test_the_summary_of_a_fit_without_validation():
     second = summary(made, graphs())[1]
     assert second.startswith("last epoch 2 of 2, training accuracy ")
     assert second.endswith("% (no validation graphs)")
+
+
+def test_a_test_part_is_held_out_and_said(lfds, tmp_path):
+    (tmp_path / "data.jsonl").write_text("\n".join(lines(40)))
+    code, out, _ = lfds("fit", "data.jsonl", "-o", "model", "--test-size", "0.25", *FAST)
+    assert code == 0
+    assert "fitted on 30 graphs" in out
+    assert "test on 10 graphs: accuracy " in out
+    assert "saved as model, fitted without the 10 test graphs of 40; for a model of all" in out
+    assert library.load("model").training_data_.graphs == 30
+    again = lfds("fit", "data.jsonl", "-o", "model", "--test-size", "0.25", *FAST)[1]
+    assert again == out
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--test-size", "1"], "--test-size: needs a number between 0 and 1, not 1"),
+        (["--test-size", "0.001"], "--test-size: 0.001 of 20 graphs leaves none to test on"),
+        (["--test-size", "0.2", "--splits", "random"], "--test-size: --splits has a test part"),
+    ],
+)
+def test_a_test_part_that_cannot_be_is_one_line(flags, message, lfds, tmp_path):
+    data = write_source(tmp_path, "jsonl")
+    code, out, err = lfds("fit", data, "-o", "model", *flags, *FAST)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert message in err
+    assert not (tmp_path / "model").exists()
+
+
+def test_groups_stay_together_in_a_test_part(lfds, tmp_path):
+    pytest.importorskip("rdkit")
+    rows = "\n".join(f"{'C' * (k + 1)},{k + 0.5},{k // 4}" for k in range(24))
+    (tmp_path / "m.csv").write_text(f"smiles,y,g\n{rows}\n")
+    flags = ("--target", "y", "--group-column", "g", "--test-size", "0.25")
+    code, out, _ = lfds("fit", "m.csv", "-o", "model", *flags, *FAST)
+    tested = int(out.partition("test on ")[2].split()[0])
+    assert (code, tested % 4, tested > 0) == (0, 0, True)
+
+
+def test_a_baseline_says_whether_the_network_is_worth_it(lfds, tmp_path):
+    (tmp_path / "data.jsonl").write_text("\n".join(lines(40)))
+    command = ("fit", "data.jsonl", "-o", "model", "--baseline", *FAST)
+    code, out, _ = lfds(*command, "--test-size", "0.25")
+    assert code == 0
+    assert "baseline: a random forest has accuracy 1.0000 on the same 10 test graphs" in out
+    code, out, _ = lfds(*command)
+    assert "on the same 4 validation graphs" in out
+    assert "--test-size 0.2 is fairer" in out
+    code, out, _ = lfds(*command, "--validation", "0")
+    assert (code, "baseline: needs graphs to compare on; use --test-size 0.2" in out) == (0, True)

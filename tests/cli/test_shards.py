@@ -83,7 +83,7 @@ def test_without_shards_one_set_is_saved(folder):
         ),
         (
             ("data", "convert", "d.jsonl", "x", "--shards", "--target", "y"),
-            "--target: only .csv files have this option",
+            "--target: only .csv or .tsv files have this option",
         ),
         (("data", "convert", "nothing.jsonl", "x", "--shards"), "nothing.jsonl"),
         (("data", "encode", "d.jsonl", "--encoding", "rwse"), "d.jsonl"),

@@ -66,7 +66,9 @@ def test_what_does_not_go_together_is_named(options, message, tmp_path):
 def test_other_formats_have_no_groups(tmp_path):
     (tmp_path / "g.jsonl").write_text('{"nodes": 1, "label": "a"}\n{"nodes": 1, "label": "b"}\n')
     data = {"data": [str(tmp_path / "g.jsonl")], "folds": 2}
-    with pytest.raises(SpecError, match=r"^splits: only \.csv files have this option"):
+    with pytest.raises(SpecError, match=r"^splits: only \.csv or \.tsv files have this option"):
         load_datasets(make_spec({**data, "splits": "scaffold"}), tmp_path)
-    with pytest.raises(SpecError, match=r"^group_column: only \.csv files have this option"):
+    with pytest.raises(
+        SpecError, match=r"^group_column: only \.csv or \.tsv files have this option"
+    ):
         load_datasets(make_spec({**data, "group_column": "lab"}), tmp_path)

@@ -177,10 +177,14 @@ def test_a_file_replaced_by_an_older_one_is_read_again(below, tmp_path):
 
 def test_options_of_another_format_are_an_error(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"nodes": 2}')
-    with pytest.raises(DataError, match=r"target: only \.csv files have this option, not .*a\.jso"):
+    with pytest.raises(
+        DataError, match=r"target: only \.csv or \.tsv files have this option, not .*a\.jso"
+    ):
         read_any(tmp_path / "a.jsonl", target="y")
     write_zip(tmp_path / "S.zip", FILES)
-    with pytest.raises(DataError, match=r"bad: only \.csv files have this option, not .*S\.zip"):
+    with pytest.raises(
+        DataError, match=r"bad: only \.csv or \.tsv files have this option, not .*S\.zip"
+    ):
         open_source("S", tmp_path, bad="skip")
     with pytest.raises(DataError, match=r"nowhere\.csv: no such file or folder"):
         open_source("nowhere.csv", tmp_path, target="y")

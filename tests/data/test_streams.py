@@ -100,5 +100,5 @@ def test_a_source_without_graphs_is_an_error(name, content, message, tmp_path):
 
 
 def test_only_a_reader_with_this_option_skips_lines(tmp_path):
-    with pytest.raises(DataError, match=r"bad: only \.csv files have this option"):
+    with pytest.raises(DataError, match=r"bad: only \.csv or \.tsv files have this option"):
         list(stream_source(str(written(tmp_path)), bad="skip"))

@@ -17,7 +17,7 @@ from lfds.config.comparison import (
 from lfds.config.encoding import encoding_from
 from lfds.config.messages import SpecError
 from lfds.config.network import NetworkSettings
-from lfds.config.registry import BASES
+from lfds.config.registry import BASES, REFERENCES
 
 if TYPE_CHECKING:
     from lfds.compare.runner import Result
@@ -53,6 +53,13 @@ def compare(
     base: Annotated[
         str | None, typer.Option(help="Layers before the pooling.", metavar="|".join(BASES))
     ] = None,
+    baseline: Annotated[
+        bool,
+        typer.Option(
+            "--baseline",
+            help="Add a row without a network: a random forest on histograms (random-forest).",
+        ),
+    ] = False,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     patience: Annotated[
         float, typer.Option(min=0, help="Seconds between two checkpoints of a fold.")
@@ -73,7 +80,8 @@ def compare(
             given["options"] = network_options(option)
         if preset is not None:
             given["preset"] = preset
-        checked = _checked_spec({**(read_options(spec) if spec else {}), **given}, base, out)
+        named = {**(read_options(spec) if spec else {}), **given}
+        checked = _with_baseline(_checked_spec(named, base, out), baseline)
         result = _run(
             checked,
             out,
@@ -105,6 +113,11 @@ def _checked_spec(named: dict[str, Any], base: str | None, out: Path) -> Compare
             "data list` shows them), --data mine.jsonl, or --data pc-graphs, which needs no files"
         )
     return checked
+
+
+def _with_baseline(spec: CompareSpec, baseline: bool) -> CompareSpec:
+    added = [name for name in REFERENCES if baseline and name not in spec.pools]
+    return spec.model_copy(update={"pools": (*spec.pools, *added)})
 
 
 def _with_defaults_of_run(options: dict[str, Any], out: Path) -> dict[str, Any]:

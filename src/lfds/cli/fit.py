@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,6 +72,17 @@ def fit(
             help="Fit on 80 %, validate and test on 10 % each: random, scaffold, or a JSON file."
         ),
     ] = None,
+    test_size: Annotated[
+        float | None,
+        typer.Option(help="Fraction of the graphs to hold out and to test on after the fit."),
+    ] = None,
+    baseline: Annotated[
+        bool,
+        typer.Option(
+            "--baseline",
+            help="Compare with a random forest on histograms: is a network worth it?",
+        ),
+    ] = False,
     group_column: Annotated[
         str | None, typer.Option(help="Rows with the same cell here stay in the same part.")
     ] = None,
@@ -113,9 +125,35 @@ def fit(
             reading["fragments"] = "largest"
         if atom_features is not None:
             reading["atom_features"] = atom_features
-        _fit(data, out, root, target, skip_bad, reading, splits, checkpoints, given)
+        asked = _Asked(splits, test_size, baseline)
+        asked.check()
+        _fit(data, out, root, target, skip_bad, reading, asked, checkpoints, given)
     except SpecError as error:
         raise SpecError(with_flags(str(error), FLAGS)) from error
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How the graphs are split, and what is said about the fit.
+
+    Attributes:
+        splits: The value of ``--splits``.
+        test_size: That of ``--test-size``.
+        baseline: Whether there is a random forest beside the network.
+    """
+
+    splits: str | None
+    test_size: float | None
+    baseline: bool
+
+    def check(self) -> None:
+        """Raise if options exclude each other."""
+        if self.test_size is None:
+            return
+        if self.splits is not None:
+            raise SpecError("--test-size: --splits has a test part of its own; leave one out")
+        if not 0 < self.test_size < 1:
+            raise SpecError(f"--test-size: needs a number between 0 and 1, not {self.test_size:g}")
 
 
 def _fit(
@@ -125,7 +163,7 @@ def _fit(
     target: list[str] | None,
     skip_bad: bool,
     reading: Mapping[str, Any],
-    splits: str | None,
+    asked: _Asked,
     checkpoints: Path | None,
     options: Mapping[str, Any],
 ) -> None:
@@ -134,7 +172,7 @@ def _fit(
     from lfds.estimator.persistence import check_replaceable
 
     check_replaceable(out)  # before training, which may take an hour
-    if splits == "scaffold":
+    if asked.splits == "scaffold":
         reading = {**reading, "group": _with_scaffolds(reading["group"])}
     with print_warnings():
         graphs = open_data(data, root, target, skip_bad, **reading)
@@ -143,10 +181,13 @@ def _fit(
     estimator.set_params(**options, progress=sys.stderr.isatty())
     held_out, parts = None, Split((), (), ())
     fitted_on = graphs
-    if splits is not None:
-        parts = _parts(graphs, splits, estimator.seed, estimator.validation)
+    if asked.splits is not None:
+        parts = _parts(graphs, asked.splits, estimator.seed, estimator.validation)
         rows = sorted(parts.train + parts.validation)
         fitted_on, held_out = graphs[rows], [rows.index(row) for row in parts.validation]
+    elif asked.test_size is not None:
+        parts = _held_out(graphs, asked.test_size, estimator.seed)
+        fitted_on = graphs[parts.train]
     estimator.check_options()
     typer.echo(decision(graphs, str(reading["task"])))
     _run(estimator, fitted_on, held_out, out, checkpoints)
@@ -155,10 +196,10 @@ def _fit(
     few = len(fitted_on) < _FEW_GRAPHS and len(estimator.networks_) == 1
     if few and estimator.decoder_.task == "regression":
         typer.echo(f"one fit on {len(fitted_on):,} graphs depends on its seed; use --members 5")
-    if parts.test:
-        with print_warnings():
-            typer.echo(_tested(estimator, graphs[parts.test]))
-    typer.echo(f"saved as {out}")
+    with print_warnings():
+        for line in _judged(estimator, fitted_on, graphs[parts.test], asked):
+            typer.echo(line)
+    typer.echo(f"saved as {out}{_left_out(parts, len(graphs), asked)}")
 
 
 def _run(
@@ -229,6 +270,43 @@ def _parts(graphs: "GraphSet", splits: str, seed: int, validation: float) -> "Sp
         raise DataError(error.problem, source="--splits") from error
 
 
+def _held_out(graphs: "GraphSet", fraction: float, seed: int) -> "Split":
+    """Return the parts of ``--test-size``: whole groups if there are any, or classes alike."""
+    import numpy as np
+
+    from lfds.data.splits import Split, validation_groups
+    from lfds.estimator.fitting import split_validation
+    from lfds.seeds import seed_for
+
+    stream = seed_for(seed, "estimator", "test")
+    if graphs.groups.shape[1]:
+        chosen = validation_groups(graphs.groups[:, 0].numpy(), fraction, stream)
+        test = np.flatnonzero(chosen)
+    else:
+        one_class = not graphs.classes or graphs.y.ndim == 2
+        strata = np.zeros(len(graphs), dtype=np.int64) if one_class else graphs.y.numpy()
+        _, test = split_validation(strata, fraction, stream)
+    train = np.setdiff1d(np.arange(len(graphs)), test)
+    for rows, part in ((train, "to fit on"), (test, "to test on")):
+        if len(rows) == 0:
+            raise DataError(
+                f"{fraction:g} of {len(graphs):,} graphs leaves none {part}; use another fraction",
+                source="--test-size",
+            )
+    return Split(tuple(train.tolist()), (), tuple(test.tolist()))
+
+
+def _left_out(parts: "Split", count: int, asked: _Asked) -> str:
+    """Return what the saved model has not seen, and how to fit one that has."""
+    if not parts.test:
+        return ""
+    fix = "--splits" if asked.test_size is None else "--test-size"
+    return (
+        f", fitted without the {len(parts.test):,} test graphs of {count:,}; for a model of all "
+        f"graphs run it again without {fix}"
+    )
+
+
 def _check_rows(split: "Split", count: int, source: str) -> None:
     rows = split.train + split.validation + split.test
     if not split.train or len(set(rows)) < len(rows) or not set(rows) <= set(range(count)):
@@ -236,6 +314,31 @@ def _check_rows(split: "Split", count: int, source: str) -> None:
             f"its first fold needs graphs to train on, none twice, from 0 to {count - 1}",
             source=source,
         )
+
+
+def _judged(
+    estimator: "LFDSClassifier | LFDSRegressor",
+    fitted_on: "GraphSet",
+    test: "GraphSet",
+    asked: _Asked,
+) -> Iterator[str]:
+    """Yield what the test part says about the network, and a random forest beside it."""
+    if len(test):
+        yield _tested(estimator, test)
+    if not asked.baseline:
+        return
+    from lfds.estimator.reference import compare_with_forest
+
+    if len(test):
+        yield compare_with_forest(estimator, fitted_on, test).in_words("test")
+        return
+    rows = estimator.validation_rows_
+    if len(rows) == 0:
+        yield "baseline: needs graphs to compare on; use --test-size 0.2"
+        return
+    train = fitted_on[[row for row in range(len(fitted_on)) if row not in set(rows.tolist())]]
+    line = compare_with_forest(estimator, train, fitted_on[rows]).in_words("validation")
+    yield f"{line} (the network chose its epoch on them; --test-size 0.2 is fairer)"
 
 
 def _tested(estimator: "LFDSClassifier | LFDSRegressor", test: "GraphSet") -> str:

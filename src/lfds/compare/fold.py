@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from threadpoolctl import threadpool_limits
 
-from lfds.compare.protocol import RUNS, FoldContext, split_of
+from lfds.compare.protocol import RUNS, FoldContext, reference, split_of
 from lfds.compare.task import FoldTask
 from lfds.config.messages import SpecError
 from lfds.data.errors import DataError
@@ -79,7 +79,8 @@ def run_fold(
                 _after_epoch(task, directory, on_step),
             )
             peak = measure_peak_memory()
-            outcome = RUNS[task.fold.protocol](task, graphs, split_of(task, graphs), context)
+            run = RUNS[task.fold.protocol] if task.forest is None else reference
+            outcome = run(task, graphs, split_of(task, graphs), context)
             first = _graphs.cache_info().misses > loaded
             return outcome.model_copy(update={"peak_memory": peak(), "cold_start": first})
     except (DataError, DivergedError, SpecError) as error:

@@ -13,6 +13,7 @@ from lfds.compare.fold import Step
 from lfds.compare.runner import Observer
 from lfds.compare.task import FoldTask, versions
 from lfds.config.messages import as_message, printable
+from lfds.config.registry import REFERENCES
 from lfds.results.record import Record
 
 
@@ -140,7 +141,9 @@ def result_of(record: Record) -> str:
     if record.outcome is None:
         return f"failed: {as_message(record.failure.reason) if record.failure else ''}"
     if record.outcome.accuracy is not None:
-        epoch = (record.outcome.epoch or 0) + 1
-        return f"fair {100 * record.outcome.accuracy:.1f} % (epoch {epoch})"
+        # A reference without a network has no epochs.
+        trained = record.fold.pool not in REFERENCES
+        epoch = f" (epoch {(record.outcome.epoch or 0) + 1})" if trained else ""
+        return f"fair {100 * record.outcome.accuracy:.1f} %{epoch}"
     curve = record.outcome.curve.test
     return f"last {100 * curve[-1]:.1f} %, fold-best {100 * max(curve):.1f} %"

@@ -5,11 +5,13 @@ training and validation graphs and no others; :func:`assess` is the only one tha
 graphs, together with weights that are final.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from lfds.compare.given_splits import saved_splits
@@ -26,6 +28,7 @@ from lfds.seeds import member_seed, seed_for
 from lfds.train.checkpoint import restore_checkpoint, save_checkpoint
 from lfds.train.device import on_device
 from lfds.train.epoch import count_predictions, evaluate
+from lfds.train.forest import Forest
 from lfds.train.loop import Training
 from lfds.train.memory_limit import build_network
 
@@ -158,6 +161,34 @@ def paper(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) 
         tested=len(test),
         seconds=progress.seconds,
         confusion=_confusion(test, counts),
+    )
+
+
+def reference(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) -> Outcome:
+    """Fit a random forest on all graphs but the test part, then test once, under any protocol.
+
+    It selects nothing, so that it needs no validation graphs.
+    """
+    assert task.forest is not None
+    start, which = time.process_time(), task.fold
+    train, test = graphs[sorted(split.train + split.validation)], graphs[split.test]
+    scope = (which.dataset, which.pool, "folds", which.folds, "fold", which.fold)
+    forest = Forest(task.forest, seed_for(which.seed, *scope))
+    forest.fit(train, train.y.numpy(), classes=graphs.num_classes, cache=context.encodings)
+    seconds = time.process_time() - start
+    predicted = forest.predict(test, context.encodings)[:, 0].argmax(axis=1)
+    pairs = test.y * graphs.num_classes + torch.from_numpy(predicted)
+    counts = torch.bincount(pairs, minlength=graphs.num_classes**2)
+    accuracy = float((torch.from_numpy(predicted) == test.y).sum()) / len(test)
+    once = which.protocol == "fair"
+    return Outcome(
+        curve=Curve() if once else Curve(test=(accuracy,)),
+        epoch=0 if once else None,
+        accuracy=accuracy if once else None,
+        parameters=forest.nodes,
+        tested=len(test),
+        seconds=seconds,
+        confusion=_confusion(test, counts.view(graphs.num_classes, -1)),
     )
 
 

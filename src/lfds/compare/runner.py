@@ -14,8 +14,10 @@ from lfds.compare.given_splits import find_splits, with_given_folds
 from lfds.compare.task import Candidate, FoldTask
 from lfds.config.budget import over_budget
 from lfds.config.comparison import CompareSpec, defaults_version
+from lfds.config.forest import ForestSettings
 from lfds.config.messages import SpecError
 from lfds.config.migrations import DEFAULTS_KEY, SCHEMA_VERSION
+from lfds.config.registry import REFERENCES
 from lfds.data.atomic_io import atomic_write
 from lfds.data.temporary import remove_all_abandoned
 from lfds.results.record import PROTOCOLS, Failure, Fold, Outcome, Record
@@ -123,8 +125,8 @@ def compare(
         # There may be records of other settings as well: this says which belong to the last run.
         atomic_write(out / SPEC, json.dumps(_stored(spec, out), indent=2).encode() + b"\n")
         for data in prepared:
-            for candidate in spec.candidates():
-                network = candidate.network_for(spec.pools[0])
+            for candidate in spec.candidates() if spec.networks else ():
+                network = candidate.network_for(spec.networks[0])
                 warn_of_unused_edges(network, data.name, edge_data=data.edge_data)
         tasks = tasks_of(spec, prepared)
         directory = RunDirectory(out, patience)
@@ -186,7 +188,7 @@ def _check_count(spec: CompareSpec, datasets: int) -> None:
 def check_networks(spec: CompareSpec) -> None:
     """Raise a SpecError if a network of a comparison does not fit into the memory."""
     for candidate in spec.candidates():
-        for pool in spec.pools:
+        for pool in spec.networks:
             check_memory(candidate.network_for(pool))
 
 
@@ -208,19 +210,26 @@ def tasks_of(spec: CompareSpec, datasets: Sequence[PreparedDataset]) -> list[Fol
             splits=data.splits_content,
             validation=spec.validation,
             encoding=data.encoding,
-            candidates=tuple(
-                Candidate(
-                    training=one.training,
-                    network=one.network_for(pool).for_data(edge_data=data.edge_data),
-                )
-                for one in spec.candidates()
-            ),
+            candidates=_candidates(spec, pool, data),
+            forest=ForestSettings() if pool in REFERENCES else None,
         )
         for data in datasets
         for seed in spec.all_seeds
         for pool in spec.pools
         for fold in range(spec.folds)
     ]
+
+
+def _candidates(spec: CompareSpec, pool: str, data: PreparedDataset) -> tuple[Candidate, ...]:
+    if pool in REFERENCES:
+        return ()
+    return tuple(
+        Candidate(
+            training=one.training,
+            network=one.network_for(pool).for_data(edge_data=data.edge_data),
+        )
+        for one in spec.candidates()
+    )
 
 
 def _tables(

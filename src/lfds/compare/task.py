@@ -4,12 +4,13 @@ import platform
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from lfds import __version__
 from lfds.config.encoding import EncodingSettings
+from lfds.config.forest import ForestSettings
 from lfds.config.migrations import without_legacy_defaults
 from lfds.config.network import NetworkSettings
 from lfds.config.training import TrainingSettings
@@ -45,7 +46,8 @@ class FoldTask(BaseModel):
         splits_file: Where given splits are saved.
         encoding: Which features the nodes get.
         candidates: The configurations to select from; several only under ``fair``, which selects on
-            validation graphs.
+            validation graphs. None of a forest.
+        forest: The settings of a random forest, which takes the place of a network.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,15 +58,25 @@ class FoldTask(BaseModel):
     splits: str | None = None
     splits_file: Path | None = None
     encoding: EncodingSettings
-    candidates: tuple[Candidate, ...] = Field(min_length=1)
+    candidates: tuple[Candidate, ...] = ()
+    forest: ForestSettings | None = None
+
+    @model_validator(mode="after")
+    def _networks_or_a_forest(self) -> Self:
+        if bool(self.candidates) == (self.forest is not None):
+            raise ValueError("needs candidates or a forest, and not both")
+        return self
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Everything that determines the numbers, except the fold; no paths."""
         # Given splits and a share of validation exclude each other. What has no effect is left out,
         # so that a new way to split renames no record of the others.
-        unused = "splits" if self.splits is None else "validation"
-        settings = self.model_dump(mode="json", exclude={"fold", "data", "splits_file", unused})
+        unused = {"splits" if self.splits is None else "validation"}
+        unused |= {"forest"} if self.forest is None else {"candidates", "encoding"}
+        settings = self.model_dump(mode="json", exclude={"fold", "data", "splits_file", *unused})
+        if self.forest is not None:
+            return settings
         for named, candidate in zip(settings["candidates"], self.candidates, strict=True):
             named["training"] = without_legacy_defaults(TrainingSettings, named["training"])
             named["network"] = candidate.network.as_recorded()
@@ -111,7 +123,7 @@ class FoldTask(BaseModel):
             settings=self.settings,
             outcome=end if isinstance(end, Outcome) else None,
             failure=end if isinstance(end, Failure) else None,
-            versions=versions(),
+            versions=versions() | ({} if self.forest is None else _forest_versions()),
         )
 
 
@@ -122,3 +134,7 @@ def versions() -> dict[str, str]:
     found |= {package: version(package) for package in _PACKAGES}
     machine = f"{platform.system()} {platform.machine()}"
     return found | {"machine": machine, "backend": backend_of()}
+
+
+def _forest_versions() -> dict[str, str]:
+    return {"scikit-learn": version("scikit-learn")}

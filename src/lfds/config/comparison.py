@@ -30,7 +30,7 @@ from lfds.config.migrations import (
 )
 from lfds.config.network import NetworkSettings
 from lfds.config.presets import PRESETS
-from lfds.config.registry import POOLINGS, TGP_PREFIX
+from lfds.config.registry import POOLINGS, REFERENCES, TGP_PREFIX
 from lfds.config.strict_json import strict_json
 from lfds.config.training import Protocol, TrainingSettings
 
@@ -55,7 +55,8 @@ class CompareSpec(TrainingSettings):
     data: Names = ("pc-graphs",)
     """Datasets: names of the catalog, or paths of anything that ``lfds data info`` reads."""
     pools: Names = ("max", "loop")
-    """Poolings to compare; ``tgp:NAME`` is one of torch-geometric-pool."""
+    """Poolings to compare; ``tgp:NAME`` is one of torch-geometric-pool, and ``random-forest`` a
+    reference without a network."""
     protocol: Protocol = "fair"
     """``fair`` selects epochs on validation graphs and tests once; ``paper`` tests every epoch."""
     folds: int = Field(default=10, ge=2, le=100_000)
@@ -119,16 +120,16 @@ class CompareSpec(TrainingSettings):
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
-        for pool in self.pools:
+        for pool in self.networks:
             if not (pool.startswith(TGP_PREFIX) or set(pool.split("+")) <= set(POOLINGS)):
-                way = choose_from(pool, POOLINGS)
+                way = choose_from(pool, (*POOLINGS, *REFERENCES))
                 raise ValueError(f"pools: no pooling is called {pool!r}; {way}")
         for what, names in (("data", self.data), ("pools", self.pools)):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{what}: names {twice!r} twice; once is enough")
         for candidate in self.candidates() if self.grid else [self]:
-            for pool in self.pools:
+            for pool in self.networks:
                 candidate.network_for(pool)
         return self
 
@@ -164,6 +165,11 @@ class CompareSpec(TrainingSettings):
             options = {**self.options, **chosen}
             found.append(CompareSpec.model_validate({**common, **training, "options": options}))
         return found
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """The poolings of networks: all rows but references."""
+        return tuple(pool for pool in self.pools if pool not in REFERENCES)
 
     def network_for(self, pool: str) -> NetworkSettings:
         """Return the settings of the network of a pooling."""

@@ -196,6 +196,15 @@ LFDS = Entry("lfds.nn.models.lfds_pooling:LFDSPooling", "one latent structure or
 POOLINGS: Mapping[str, Entry] = MappingProxyType({**BASELINES, **STRUCTURES, **CONTROLS})
 """All poolings of a comparison."""
 
+REFERENCES: Mapping[str, Entry] = MappingProxyType(
+    {
+        "random-forest": Entry(
+            "lfds.train.forest:Forest", "random forest on histograms, without a network"
+        ),
+    }
+)
+"""Rows of a comparison without a network, which tell whether one is worth it."""
+
 ENCODINGS: Mapping[str, Entry] = MappingProxyType(
     {
         "deepwalk": Entry("lfds.data.encodings.deepwalk:DeepWalk", "DeepWalk embedding"),

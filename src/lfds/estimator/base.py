@@ -49,6 +49,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
     histories_: tuple[Progress, ...]
     training_data_: TrainingData
     validation_score_: float
+    validation_rows_: NDArray[np.int64]
     _fits: int
     _optimizers: tuple[torch.optim.Optimizer, ...]
 
@@ -123,7 +124,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             None if checkpoints is None else Path(checkpoints),
         )
         self._set(fitted.networks, fitted.encoder, self._calibrate(decoder, fitted, targets))
-        self.histories_ = fitted.histories
+        self.histories_, self.validation_rows_ = fitted.histories, fitted.validation
         self.validation_score_ = _score(fitted, targets, objective, decoder)
         self.training_data_ = TrainingData.of(data, targets=y is None)
         self._fits = 1 if start is None else start.fits + 1

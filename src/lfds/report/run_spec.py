@@ -17,6 +17,7 @@ from pydantic import (
 
 from lfds.config.migrations import migrate_spec
 from lfds.config.network import NetworkSettings, idle_settings, recorded_network
+from lfds.config.registry import REFERENCES
 from lfds.config.strict_json import strict_json
 from lfds.config.training import Protocol, TrainingSettings
 from lfds.report.series import LEGACY_TRAINING
@@ -233,7 +234,9 @@ def reproduce(source: Source) -> Reproduction:
 
 def _spec_from(records: Sequence[Record]) -> dict[str, Any] | None:
     """Return the spec that all records agree with, if there is one."""
-    specs = [_spec_of(record) for record in records]
+    # Of a reference without a network the name says all.
+    networks = [record for record in records if record.fold.pool not in REFERENCES]
+    specs = [_spec_of(record) for record in networks]
     # Graphs without edge data have the same records, whether edge data were to be used or not.
     used = any(spec["options"].get(_EDGES) for spec in specs if spec is not None)
     for spec in specs if used else ():

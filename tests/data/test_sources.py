@@ -114,7 +114,7 @@ def test_paths_of_unknown_format_are_errors(tmp_path):
     with pytest.raises(DataError, match=r"unknown format; give .*NAME_A\.txt"):
         read_any(tmp_path)
     (tmp_path / "junk.dat").write_bytes(b"\x00\x01")
-    with pytest.raises(DataError, match=r"junk\.dat: unknown format; .*\.csv file"):
+    with pytest.raises(DataError, match=r"junk\.dat: unknown format; .*\.tsv file"):
         read_any(tmp_path / "junk.dat")
 
 

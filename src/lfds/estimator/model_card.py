@@ -110,8 +110,11 @@ class ModelCard(BaseModel):
 
 def card_text(card: ModelCard) -> str:
     """Return a card as JSON, with its format, its version and a checksum."""
-    single = {"other_histories"} if card.members == 1 else set()
-    model = card.model_dump(mode="json", by_alias=True, exclude=single)
+    # What is empty is left out, so that earlier versions read the card.
+    unused: dict[str, Any] = {} if card.members > 1 else {"other_histories": True}
+    if not card.training_data.target_names:
+        unused["training_data"] = {"target_names"}
+    model = card.model_dump(mode="json", by_alias=True, exclude=unused)
     head = {"format": FORMAT, "version": VERSION, VERSION_KEY: SCHEMA_VERSION}
     return json.dumps({**head, "sha256": digest(model), "model": model}, indent=1) + "\n"
 

@@ -8,6 +8,7 @@ import lfds
 from lfds.data import DataError
 from lfds.estimator.metrics import evaluate
 from lfds.train.objective import ClassifyEach, Regress
+from tests.estimator import small
 from tests.estimator.small import FAST, graphs
 
 
@@ -125,6 +126,15 @@ def test_targets_that_cannot_be_fitted_are_named(change, message):
 def test_another_number_of_targets_is_named(classifier):
     with pytest.raises(DataError, match="has 2 targets for each graph, and the model 3"):
         classifier.score(graphs(), table()[:, :2])
+    with pytest.raises(DataError, match="has 1 targets for each graph, and the model 3"):
+        classifier.score(graphs(), [0, 1] * 12)
+    several = graphs().with_targets(torch.zeros(24, 2, dtype=torch.int64))
+    with pytest.raises(DataError, match="has 2 targets for each graph, and the model 3"):
+        classifier.score(several)
+    with pytest.raises(DataError, match="has 2 targets for each graph, and the model 1"):
+        small.classifier().score(several)
+    with pytest.raises(DataError, match="has 2 targets for each graph, and the model 1"):
+        small.regressor().score(graphs(), table()[:, :2])
 
 
 def test_an_onnx_file_gives_the_same_probabilities(classifier, tmp_path):

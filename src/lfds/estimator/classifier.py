@@ -20,6 +20,7 @@ from lfds.estimator.output_decoding import ClassDecoder, MultiLabelDecoder, fit_
 from lfds.estimator.targets import (
     Labels,
     check_both_classes,
+    check_number_of_targets,
     check_several_classes,
     class_indices,
     class_labels,
@@ -238,11 +239,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
     ) -> NDArray[np.int64]:
         """Return the index of the class of each target, in the classes of the model."""
         table, classes = multi_labels(y, graphs)
-        if table.shape[1] != decoder.outputs:
-            raise DataError(
-                f"has {table.shape[1]} targets for each graph, and the model {decoder.outputs}",
-                source="y",
-            )
+        check_number_of_targets(table, decoder.outputs)
         places = class_indices(classes, decoder.labels).numpy()
         return np.where(table >= 0, places[table], table)
 

@@ -15,7 +15,7 @@ from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
 from lfds.estimator.input_conversion import Graphs
 from lfds.estimator.options import document_options
 from lfds.estimator.output_decoding import ValueDecoder
-from lfds.estimator.targets import regression_targets
+from lfds.estimator.targets import check_number_of_targets, regression_targets
 from lfds.nn import NetworkSettings
 from lfds.train.objective import Objective, Regress
 
@@ -121,6 +121,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
 
         data = self._read(graphs, targets=y is None)
         predicted, expected = self.predict(data), regression_targets(y, data)
+        check_number_of_targets(expected, self.decoder_.outputs)
         if not np.isnan(expected).any():
             return float(r2_score(expected, predicted, sample_weight=sample_weight))
         weights = np.ones(len(expected)) if sample_weight is None else np.asarray(sample_weight)

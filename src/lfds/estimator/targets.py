@@ -38,8 +38,9 @@ def class_labels(y: Any, graphs: GraphSet) -> Labels:
                 "the graphs carry numbers to regress, not classes; use LFDSRegressor or pass y=",
                 source="y",
             )
+        check_number_of_targets(graphs.y.numpy(), 1)
         carried: Labels = np.array(graphs.classes)[graphs.y.numpy()]
-        return carried
+        return carried.reshape(len(graphs))
     labels = _one_per_graph(y, len(graphs))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -73,6 +74,7 @@ def multi_labels(y: Any, graphs: GraphSet) -> tuple[NDArray[np.int64], Labels]:
         graphs: The labelled graphs.
     """
     if y is None:
+        check_has_targets(graphs)
         carried: NDArray[np.int64] = graphs.y.numpy()
         return carried, np.array(graphs.classes)
     labels = _one_per_graph(y, len(graphs))
@@ -95,6 +97,13 @@ def multi_labels(y: Any, graphs: GraphSet) -> tuple[NDArray[np.int64], Labels]:
     indices = np.full(len(flat), MISSING_CLASS, dtype=np.int64)
     indices[known] = np.searchsorted(classes, values)
     return indices.reshape(labels.shape), classes
+
+
+def check_number_of_targets(targets: NDArray[np.generic], wanted: int) -> None:
+    """Raise unless there are as many targets for each graph as a model has."""
+    found = 1 if targets.ndim == 1 else targets.shape[1]
+    if found != wanted:
+        raise DataError(f"has {found} targets for each graph, and the model {wanted}", source="y")
 
 
 def target_names(y: Any, graphs: GraphSet, count: int) -> tuple[str, ...]:

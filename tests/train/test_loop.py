@@ -88,14 +88,16 @@ def test_few_training_graphs_are_not_averaged(per_class, averages):
     assert (training.ema.model is not training.model) == averages
 
 
-def test_the_best_epoch_is_kept_by_accuracy_then_loss_then_age():
-    training = make()
+@pytest.mark.parametrize(("keep", "best"), [("best", 2), ("loss", 4), ("last", 5)])
+def test_the_best_epoch_is_kept_by_accuracy_or_loss_then_the_other_then_age(keep, best):
+    training = make(settings=SETTINGS.model_copy(update={"keep": keep}))
     progress = training.progress
-    for epoch, (accuracy, loss) in enumerate([(0.5, 1.0), (0.7, 2.0), (0.7, 1.5), (0.7, 1.5)]):
+    curve = [(0.5, 1.0), (0.7, 2.0), (0.7, 1.5), (0.7, 1.5), (0.6, 1.0), (0.6, 1.0)]
+    for epoch, (accuracy, loss) in enumerate(curve):
         training._keep_if_best(epoch, accuracy, loss)
         progress.validation.append(accuracy)
         progress.validation_loss.append(loss)
-    assert progress.best == 2
+    assert progress.best == best
 
 
 def test_the_best_weights_are_those_of_the_best_epoch():

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFlo
 from lfds.config.migrations import added
 
 Decay = Literal["exponential", "cosine", "linear"]
-Keep = Literal["best", "last"]
+Keep = Literal["best", "loss", "last"]
 Protocol = Literal["fair", "paper"]
 Precision = Literal["32", "bf16"]
 
@@ -35,7 +35,8 @@ class TrainingSettings(BaseModel):
     """Decay of the exponential moving average (EMA) of the weights over the epochs, which is
     evaluated and kept; 0 switches it off."""
     keep: Annotated[Keep, added(before="best", since=1)] = "best"
-    """Which epoch's weights are tested: ``best`` on validation (default) or ``last``."""
+    """Which epoch's weights are tested: ``best`` score on validation graphs (default), lowest
+    ``loss`` there, or ``last``."""
     device: Annotated[str, added(before="cpu", since=2)] = "cpu"
     """Where to train: ``cpu``, ``cuda``, ``mps``, ...; ``auto`` is the accelerator of the machine,
     if it has one."""

@@ -82,7 +82,8 @@ class Training:
 
     Validation graphs are evaluated, and the best weights kept, with the exponential moving average
     (EMA) of the weights that ``settings.averaging`` sets; with the weights of single epochs where
-    there are few training graphs. With ``settings.keep`` at ``"last"`` the last epoch is the best.
+    there are few training graphs. The best epoch is that with the best score, with the lowest loss or
+    the last one, as ``settings.keep`` says.
 
     Every epoch draws its order and its dropout from random streams of its own, named by ``scope``.
     They depend on nothing else, so that checkpoints need no random state.
@@ -199,13 +200,23 @@ class Training:
         )
 
     def _keep_if_best(self, epoch: int, score: float, loss: float) -> None:
-        """Keep the weights of the best epoch: by score, then by loss, then the earliest."""
+        """Keep the weights of the best epoch: by score, then by loss, then the earliest.
+
+        With ``settings.keep`` at ``"loss"`` the loss is first.
+        """
         done = self.progress
         latest = self._validation is None or self.settings.keep == "last"
-        if latest or done.best < 0 or (score, -loss) > done.best_score:
+        if latest or done.best < 0 or self._order(score, loss) > self._order_of_best():
             done.best = epoch
             weights = self.ema.model.state_dict()
             self.best = {name: value.clone() for name, value in weights.items()}
+
+    def _order_of_best(self) -> tuple[float, float]:
+        done = self.progress
+        return self._order(done.validation[done.best], done.validation_loss[done.best])
+
+    def _order(self, score: float, loss: float) -> tuple[float, float]:
+        return (-loss, score) if self.settings.keep == "loss" else (score, -loss)
 
     def _stream(self, purpose: str, epoch: int) -> int:
         return seed_for(self._seed, *self._scope, purpose, epoch)

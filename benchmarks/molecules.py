@@ -317,6 +317,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--chemprop", help="Python of an environment with chemprop 2.")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--splits", nargs="+", choices=SPLITS, default=list(SPLITS))
     parser.add_argument("--models", nargs="+")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument(
@@ -332,7 +333,7 @@ def main() -> None:
         )
     done = {(row.data, row.split, row.model) for row in stored(given.results)}
     for data in given.sets:
-        for split in SPLITS:
+        for split in given.splits:
             missing = [m for m in given.models or runs if (data, split, m) not in done]
             task = read(given.folder, data, split) if missing else None
             for model in missing:

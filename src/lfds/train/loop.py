@@ -82,8 +82,8 @@ class Training:
 
     Validation graphs are evaluated, and the best weights kept, with the exponential moving average
     (EMA) of the weights that ``settings.averaging`` sets; with the weights of single epochs where
-    there are few training graphs. The best epoch is that with the best score, with the lowest loss or
-    the last one, as ``settings.keep`` says.
+    there are few training graphs. Which epoch is the best, that with the best score, that with the
+    lowest loss or the last one, is said by ``settings.keep``.
 
     Every epoch draws its order and its dropout from random streams of its own, named by ``scope``.
     They depend on nothing else, so that checkpoints need no random state.

@@ -109,13 +109,13 @@ def measure(name: str, graphs: GraphSet, seed: int) -> list[Row]:
         network, train, validation, settings, seed, ("epoch choice",), objective=objective
     )
     accuracies: list[float] = []
-    found: list[tuple[float, float, float]] = []
+    found: list[tuple[list[_Problem], list[_Problem]]] = []
 
     def after_epoch(now: Training) -> None:
         model = now.ema.model
         seen = problems(run(model, validation).numpy(), validation.y.numpy())
         accuracies.append(float(np.mean([(o.argmax(axis=1) == y).mean() for o, y in seen])))
-        found.append(scores(seen, problems(run(model, test).numpy(), test.y.numpy())))
+        found.append((seen, problems(run(model, test).numpy(), test.y.numpy())))
 
     training.run(after_epoch)
     losses = training.progress.validation_loss
@@ -123,7 +123,7 @@ def measure(name: str, graphs: GraphSet, seed: int) -> list[Row]:
     made = []
     for rule in RULES:
         chosen, length = choose(rule, accuracies, losses, patience)
-        made.append(Row(name, seed, rule, chosen + 1, length, *found[chosen]))
+        made.append(Row(name, seed, rule, chosen + 1, length, *scores(*found[chosen])))
     return made
 
 

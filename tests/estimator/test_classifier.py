@@ -55,6 +55,18 @@ def test_balanced_weights_raise_the_probability_of_a_rare_class():
     assert mean[1] == pytest.approx(mean[2], rel=1e-4)
 
 
+def test_the_most_accurate_epoch_is_kept_or_that_with_the_lowest_loss_or_the_last():
+    options = {**FAST, "epochs": 12, "patience": None, "validation": 0.4, "seed": 1}
+    made = {k: lfds.LFDSClassifier(**options, keep=k).fit(graphs()) for k in ("best", "loss")}
+    history = made["best"].history_
+    assert made["loss"].history_.validation_loss == history.validation_loss
+    assert history.validation[history.best] == max(history.validation)
+    assert made["loss"].history_.best == np.argmin(history.validation_loss) != history.best
+    assert lfds.LFDSClassifier(**options, keep="last").fit(graphs()).history_.best == 11
+    accuracy = history.validation[made["loss"].history_.best]
+    assert made["loss"].validation_score_ == accuracy < made["best"].validation_score_
+
+
 @pytest.mark.parametrize("patience", [1, 2, None])
 def test_patience_ends_the_fit(patience):
     options = {**FAST, "epochs": 12, "patience": patience, "learning_rate": 1e-12}

@@ -125,6 +125,7 @@ def test_class_weights_by_label():
         ({"node_attributes": None}, "needs a list of names"),
         ({"node_label": 3}, "needs None or one name, not 3"),
         ({"workers": 0}, "needs an integer of at least 1, not 0"),
+        ({"keep": "first"}, "needs 'best', 'loss' or 'last', not 'first'"),
         ({"patience": True}, "needs None or an integer of at least 1, not True"),
         ({"patience": 0}, "needs None or an integer of at least 1, not 0"),
         ({"seed": "x"}, "needs an integer, not 'x'"),

@@ -67,6 +67,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         learning_rate: float = DEFAULTS.learning_rate,
         validation: float = DEFAULTS.validation,
         patience: int | None = DEFAULTS.patience,
+        keep: str = DEFAULTS.keep,
         options: Mapping[str, Any] | None = DEFAULTS.options,
         node_attributes: Sequence[str] = (),
         node_label: str | None = DEFAULTS.node_label,

@@ -83,6 +83,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
         class_weight: str | Mapping[Any, float] | None = None,
         validation: float = DEFAULTS.validation,
         patience: int | None = DEFAULTS.patience,
+        keep: str = DEFAULTS.keep,
         options: Mapping[str, Any] | None = DEFAULTS.options,
         node_attributes: Sequence[str] = (),
         node_label: str | None = DEFAULTS.node_label,

@@ -29,7 +29,7 @@ from lfds.config.encoding import EncodingSettings
 from lfds.config.messages import SpecError, choose_from, one_line
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import STRUCTURES
-from lfds.config.training import Precision, TrainingSettings
+from lfds.config.training import Keep, Precision, TrainingSettings
 
 Label = bool | int | float | str
 
@@ -97,6 +97,9 @@ class Options(BaseModel):
         _TRAINING.epochs // 2
     )
     """Number of epochs without improvement in validation after which training stops."""
+    keep: Annotated[Keep, _needs("'best', 'loss' or 'last'")] = _TRAINING.keep
+    """Which epoch's weights are kept: ``"best"`` accuracy on validation graphs (of numbers and of
+    several targets the error), lowest ``"loss"`` there, or ``"last"``."""
     options: Annotated[
         dict[StrictStr, _Value] | None,
         _needs("None or settings of the network by name, as {'width': 32}"),
@@ -196,7 +199,7 @@ class Options(BaseModel):
 
         A learning rate below the usual final one stays constant.
         """
-        names = ("epochs", "batch_size", "learning_rate", "device", "precision")
+        names = ("epochs", "batch_size", "learning_rate", "keep", "device", "precision")
         same = {name: getattr(self, name) for name in names}
         final = min(TrainingSettings().final_learning_rate, self.learning_rate)
         return _validated(TrainingSettings, {**same, "final_learning_rate": final})

@@ -59,6 +59,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         loss: str = DEFAULTS.loss,
         validation: float = DEFAULTS.validation,
         patience: int | None = DEFAULTS.patience,
+        keep: str = DEFAULTS.keep,
         options: Mapping[str, Any] | None = DEFAULTS.options,
         node_attributes: Sequence[str] = (),
         node_label: str | None = DEFAULTS.node_label,

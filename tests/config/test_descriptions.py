@@ -7,10 +7,10 @@ import pytest
 from pydantic import BaseModel, Field
 
 from lfds.config.comparison import CompareSpec
-from lfds.config.descriptions import descriptions, options_table
 from lfds.config.network import NetworkSettings
 from lfds.config.training import TrainingSettings
 from lfds.estimator.options import Options
+from tests.config.descriptions import descriptions, options_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 # Options that are not on the command line, or in another form.
 _LEAVE_OUT = (
     "node_attributes", "node_label", "edge_attributes", "edge_label", "warm_start", "progress",
+    "verbose",
 )  # fmt: skip
 _OTHERS = ("structure", "encoding", "options", "class_weight")
 # Below this many graphs the values of one fit depend on its seed more than on its settings.

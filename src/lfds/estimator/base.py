@@ -14,25 +14,28 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from lfds.config.encoding import EncodingSettings, encoding_from
+from lfds.config.messages import SpecError, choose_from
 from lfds.config.training import TrainingSettings
 from lfds.data.encodings.encoder import Encoder, automatic_encoding
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.atom_features import MoleculeOptions
 from lfds.estimator.fitting import FitPlan, new_encoder, new_network, partial_fit_networks
+from lfds.estimator.history_plot import plot_histories
 from lfds.estimator.input_conversion import Graphs, as_graphs, check_features
 from lfds.estimator.members import FitResult, WarmStart, fit_networks
 from lfds.estimator.model_card import ModelCard, TrainingData
-from lfds.estimator.options import Options
+from lfds.estimator.options import NESTED, NESTED_SETTINGS, Options
 from lfds.estimator.output_decoding import Decoder, member_spread
 from lfds.estimator.persistence import SavedModel, save_model
 from lfds.estimator.predictor import predict
+from lfds.estimator.targets import sample_weights
 from lfds.nn import GraphNetwork, NetworkSettings
 from lfds.nn.models.ensemble import average_outputs
 from lfds.train.device import resolve_device
 from lfds.train.loop import Progress
 from lfds.train.memory_limit import check_memory
-from lfds.train.objective import Objective
+from lfds.train.objective import Objective, Weighted, with_weights
 
 DEFAULTS = Options()
 _MOLECULES = MoleculeOptions()
@@ -50,48 +53,24 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
     training_data_: TrainingData
     validation_score_: float
     validation_rows_: NDArray[np.int64]
+    options: Mapping[str, Any] | None
     _fits: int
     _optimizers: tuple[torch.optim.Optimizer, ...]
-
-    # scikit-learn reads the options from this signature; everything else about them is in Options.
-    def __init__(
-        self,
-        structure: str | Sequence[str] = DEFAULTS.structure,
-        *,
-        base: str = DEFAULTS.base,
-        slots: int = DEFAULTS.slots,
-        reduction: str = DEFAULTS.reduction,
-        encoding: Encoding = DEFAULTS.encoding,
-        epochs: int = DEFAULTS.epochs,
-        batch_size: int = DEFAULTS.batch_size,
-        learning_rate: float = DEFAULTS.learning_rate,
-        validation: float = DEFAULTS.validation,
-        patience: int | None = DEFAULTS.patience,
-        keep: str = DEFAULTS.keep,
-        options: Mapping[str, Any] | None = DEFAULTS.options,
-        node_attributes: Sequence[str] = (),
-        node_label: str | None = DEFAULTS.node_label,
-        edge_attributes: Sequence[str] = (),
-        edge_label: str | None = DEFAULTS.edge_label,
-        members: int = DEFAULTS.members,
-        seed: int = DEFAULTS.seed,
-        device: str = DEFAULTS.device,
-        precision: str = DEFAULTS.precision,
-        warm_start: bool = DEFAULTS.warm_start,
-        workers: int = DEFAULTS.workers,
-        ray: str | None = DEFAULTS.ray,
-        progress: bool = DEFAULTS.progress,
-    ) -> None:
-        self._store(locals())
+    _warned: set[type[Warning]]
 
     def _store(self, arguments: Mapping[str, Any]) -> None:
-        """Store the arguments of the constructor unchanged; ``fit`` validates them."""
+        """Store the arguments of a constructor unchanged; ``fit`` validates them.
+
+        scikit-learn reads the options from the signature of the constructor; everything else about
+        them is in :class:`Options`.
+        """
         self.__dict__.update({name: one for name, one in arguments.items() if name != "self"})
 
     def fit(
         self,
         graphs: Graphs,
         y: Any = None,
+        sample_weight: Any = None,
         *,
         held_out: Sequence[int] | None = None,
         checkpoints: str | PathLike[str] | None = None,
@@ -99,9 +78,11 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         """Fit the network on graphs.
 
         Args:
-            graphs: A ``GraphSet``, or a list of PyG's ``Data``, of NetworkX graphs, of SMILES, or
-                of arrays ``[n, d]``.
+            graphs: A ``GraphSet``, or a list of PyG's ``Data``, of NetworkX graphs, of SMILES, of
+                arrays ``[n, d]``, or of pairs ``(X, adjacency)``.
             y: One target per graph; by default those that the graphs carry.
+            sample_weight: How much each graph counts in the loss, and in the score by which the
+                best epoch is chosen; 1 by default.
             held_out: Rows of the graphs to validate on, instead of a random ``validation`` of them;
                 without it, graphs of a group (``GraphSet.groups``) are held out together.
             checkpoints: Folder for checkpoints, which all nodes of a cluster share; the same fit
@@ -112,11 +93,17 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         data = self._read(graphs, targets=y is None, anew=start is None)
         before = None if start is None else self.decoder_
         targets, decoder, objective = self._prepare(data, y, before)
+        weights, known = sample_weights(sample_weight, len(data)), targets
+        if weights is not None:
+            classes = not targets.is_floating_point()
+            objective = Weighted(objective, classes=classes, single=targets.ndim == 1)
+            known = with_weights(targets, weights)
         plan = self._plan(data, objective)
         if start is not None:
             check_features(data, start.encoder, stacklevel=2)
+        self._warned = set()
         fitted = fit_networks(
-            data.with_targets(targets),
+            data.with_targets(known) if weights is None else data.with_targets(known, ()),
             self._strata(targets),
             decoder.outputs,
             plan,
@@ -126,7 +113,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         )
         self._set(fitted.networks, fitted.encoder, self._calibrate(decoder, fitted, targets))
         self.histories_, self.validation_rows_ = fitted.histories, fitted.validation
-        self.validation_score_ = _score(fitted, targets, objective, decoder)
+        self.validation_score_ = _score(fitted, known, objective, decoder)
         self.training_data_ = TrainingData.of(data, targets=y is None)
         self._fits = 1 if start is None else start.fits + 1
         return self
@@ -206,6 +193,51 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         """
         found = self._predict(graphs, head=False)
         return found.transpose(0, 1).flatten(start_dim=1).numpy()
+
+    def plot_history(self, axes: Any = None) -> Any:
+        """Plot losses and scores of every epoch; return the axes of matplotlib.
+
+        Solid lines are the validation graphs, dashed ones the training graphs, and a dot is the
+        epoch that was kept. Several members have a line each.
+
+        Args:
+            axes: Axes to draw on, one for each panel (loss, and accuracy or R2 if there is one); by
+                default those of a new figure.
+        """
+        check_is_fitted(self, "network_")
+        return plot_histories(self.histories_, self.decoder_.kind, axes)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all options by name.
+
+        Args:
+            deep: Whether to return also the settings of the network that have no option of their
+                own, as ``network__width``, which ``set_params`` and searches take.
+        """
+        own: dict[str, Any] = super().get_params(deep=False)
+        return {**own, **self._network_params()} if deep else own
+
+    def set_params(self, **params: Any) -> Self:
+        """Set options by name; ``network__width=32`` sets ``options={"width": 32}``."""
+        nested = {name: one for name, one in params.items() if name.startswith(NESTED)}
+        super().set_params(**{name: one for name, one in params.items() if name not in nested})
+        before = self._network_params()
+        for name in nested.keys() - before.keys():
+            raise SpecError(f"{name}: no network has this setting; {choose_from(name, before)}")
+        changed = {name: one for name, one in nested.items() if one != before[name]}
+        if changed:
+            settings = {name.removeprefix(NESTED): one for name, one in changed.items()}
+            self.options = {**(self.options or {}), **settings}
+        return self
+
+    def _network_params(self) -> dict[str, Any]:
+        try:
+            settings = self._network().model_dump()
+        except (SpecError, AttributeError):  # invalid now; `fit` says so
+            fields = NetworkSettings.model_fields
+            settings = {name: field.default for name, field in fields.items()}
+        settings |= dict(getattr(self, "options", None) or {})
+        return {f"{NESTED}{name}": settings[name] for name in NESTED_SETTINGS}
 
     def _average(self, outputs: Tensor) -> NDArray[np.float32]:
         return average_outputs(outputs, self.decoder_.kind).numpy()
@@ -326,7 +358,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         """Return the outputs of each member, ``[members, graphs, outputs]``."""
         check_is_fitted(self, "network_")
         data = self._read(graphs, targets=False)
-        check_features(data, self.encoder_, stacklevel=4)
+        self._warned |= check_features(data, self.encoder_, stacklevel=4, known=self._warned)
         options = self._options()
         return predict(
             self.networks_,
@@ -341,6 +373,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
     def _set(self, networks: tuple[GraphNetwork, ...], encoder: Encoder, decoder: _Decoder) -> None:
         self.networks_, self.encoder_, self.decoder_ = networks, encoder, decoder
         self._optimizers = ()
+        self._warned = set()
 
 
 def _score(fitted: FitResult, targets: Tensor, objective: Objective, decoder: Decoder) -> float:

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, final, overload
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
@@ -48,7 +49,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
     are those of the second class.
 
     Graphs are a :class:`lfds.GraphSet`, or a list of PyG's ``Data``, of NetworkX graphs, of SMILES,
-    or of arrays ``[n, d]`` (sets of n points, no edges).
+    of arrays ``[n, d]`` (sets of n points, no edges), or of pairs ``(X, adjacency)``.
 
     Attributes:
         classes_: The labels as the user spelt them, sorted.
@@ -97,6 +98,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
         workers: int = DEFAULTS.workers,
         ray: str | None = DEFAULTS.ray,
         progress: bool = DEFAULTS.progress,
+        verbose: bool | int = DEFAULTS.verbose,
     ) -> None:
         self._store(locals())
 
@@ -162,6 +164,31 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
             return self.decoder_.probabilities(outputs), spread
         outputs = self.outputs(graphs)  # raises if there was no fit
         return self.decoder_.probabilities(outputs)
+
+    def predict_log_proba(self, graphs: Graphs) -> NDArray[np.float64]:
+        """Return the logarithm of :meth:`predict_proba`, exact for small probabilities too."""
+        logits = self._decision_values(graphs)
+        if isinstance(self.decoder_, ClassDecoder):
+            found: NDArray[np.float64] = log_softmax(logits, axis=1)
+            return found
+        return -np.logaddexp(0.0, -logits)
+
+    def decision_function(self, graphs: Graphs) -> NDArray[np.float64]:
+        """Return the log-odds that predictions are made by, as scikit-learn shapes them.
+
+        ``[graphs]`` of the second of two classes, ``[graphs, classes]`` up to a constant for each
+        graph, or ``[graphs, targets]`` of several targets.
+        """
+        logits = self._decision_values(graphs)
+        if isinstance(self.decoder_, ClassDecoder) and logits.shape[1] == 2:
+            difference: NDArray[np.float64] = logits[:, 1] - logits[:, 0]
+            return difference
+        return logits
+
+    def _decision_values(self, graphs: Graphs) -> NDArray[np.float64]:
+        """Return the calibrated outputs, of which probabilities are the softmax or sigmoid."""
+        outputs = self.outputs(graphs)  # raises if there was no fit
+        return outputs.astype(np.float64) / self.temperature_
 
     def predict(self, graphs: Graphs) -> Labels:
         """Return the most probable class of every graph, or of every target of every graph."""

@@ -294,10 +294,11 @@ class FitBar:
         bar: What is drawn.
         epochs: Number of epochs of a network, at most.
         members: Number of networks.
+        every: Number of epochs after which there is a line; 0 for none.
     """
 
-    def __init__(self, bar: ProgressBar, epochs: int, members: int) -> None:
-        self._bar, self._epochs, self._members = bar, epochs, members
+    def __init__(self, bar: ProgressBar, epochs: int, members: int, every: int = 0) -> None:
+        self._bar, self._epochs, self._members, self._every = bar, epochs, members, every
         self._done = [0] * members
         self._task = bar.add_task("fitting", total=epochs * members, note="")
 
@@ -308,6 +309,10 @@ class FitBar:
         which = f"member {member + 1} of {self._members}: " if self._members > 1 else ""
         text = f"{which}loss {history.loss[-1]:.3f}, {part} {history.validation[-1]:.3f}"
         self._bar.update(self._task, completed=sum(self._done), note=text)
+        if self._every and history.epochs % self._every == 0:
+            self._bar.console.print(
+                f"epoch {history.epochs}/{self._epochs}: {text}", highlight=False, markup=False
+            )
 
     def end(self, member: int) -> None:
         """Count all epochs of a network as done, also those that patience left out."""
@@ -316,15 +321,16 @@ class FitBar:
 
 
 @contextmanager
-def progress_bar(epochs: int, members: int = 1, *, shown: bool) -> Iterator[FitBar]:
+def progress_bar(epochs: int, members: int = 1, *, shown: bool, every: int = 0) -> Iterator[FitBar]:
     """Show a progress bar on standard error.
 
     Args:
         epochs: Number of epochs of a network, at most.
         members: Number of networks.
         shown: Whether there is a bar at all.
+        every: Number of epochs after which there is a line; 0 for none.
     """
     columns = (TextColumn("fitting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     note = TextColumn("{task.fields[note]}")
     with ProgressBar(*columns, note, console=Console(stderr=True), disable=not shown) as bar:
-        yield FitBar(bar, epochs, members)
+        yield FitBar(bar, epochs, members, every)

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +16,10 @@ from lfds.data.concat import concat
 from lfds.data.encodings.encoder import Encoder, LabelColumns
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
+from lfds.data.readers.adjacency import graphs_from_adjacency, is_pair
 from lfds.data.readers.arrays import graphs_from_arrays
 from lfds.data.readers.atom_features import MoleculeOptions, graphs_of_molecules
-from lfds.data.readers.networkx import graphs_from_networkx
+from lfds.data.readers.networkx import category_names, graphs_from_networkx
 from lfds.data.readers.rdkit_molecules import invalid_reason, molecule_from
 
 Graphs = GraphSet | Iterable[Any]
@@ -53,7 +55,8 @@ def as_graphs(
 
     Args:
         given: A :class:`GraphSet`, or a list of GraphSets, of PyG's ``Data``, of NetworkX graphs,
-            of SMILES, or of arrays ``[n, d]``, which are sets of n points without edges.
+            of SMILES, of arrays ``[n, d]``, which are sets of n points without edges, or of pairs
+            of features and adjacency; see :mod:`lfds.data.readers.adjacency`.
         node_attributes: Names of numeric node data of NetworkX graphs.
         node_label: Name of categorical node data of NetworkX graphs.
         edge_attributes: Names of numeric edge data of NetworkX graphs.
@@ -85,16 +88,27 @@ def as_graphs(
             edge_attributes=list(edge_attributes),
             edge_label=edge_label,
         )
+    if is_pair(items[0]):
+        return graphs_from_adjacency(items)
     return _from_points(items)
 
 
-def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> None:
+def check_features(
+    graphs: GraphSet,
+    encoder: Encoder,
+    *,
+    stacklevel: int,
+    known: AbstractSet[type[Warning]] = frozenset(),
+) -> set[type[Warning]]:
     """Raise unless nodes and edges have what a model was fitted on; warn of unseen labels.
+
+    Return the warnings that were given.
 
     Args:
         graphs: What the model is applied to.
         encoder: The encoder of the model.
         stacklevel: Of the warning, counted from the caller.
+        known: Warnings that were given before: a model that is applied a thousand times warns once.
     """
     used = encoder.settings
     means, _ = encoder.attribute_scales
@@ -104,16 +118,16 @@ def check_features(graphs: GraphSet, encoder: Encoder, *, stacklevel: int) -> No
     ):
         _check_columns("node", name, wanted, found)
     labels = LabelColumns(values=encoder.label_values, hashed=encoder.hashed_labels)
-    _warn_of_unseen("nodes", graphs, labels, stacklevel + 1)
+    given = _warn_of_unseen("nodes", graphs, labels, stacklevel + 1, known)
     edges = encoder.edge_columns
     if edges is None or graphs.num_edges == 0:
-        return
+        return given
     for name, wanted in (
         ("attributes", len(edges.attributes.means)),
         ("labels", len(edges.labels.values)),
     ):
         _check_columns("edge", name, wanted, graphs.width(f"edge_{name}"))
-    _warn_of_unseen("edges", graphs, edges.labels, stacklevel + 1)
+    return given | _warn_of_unseen("edges", graphs, edges.labels, stacklevel + 1, known)
 
 
 def _check_columns(owner: str, name: str, wanted: int, found: int) -> None:
@@ -125,23 +139,34 @@ def _check_columns(owner: str, name: str, wanted: int, found: int) -> None:
         )
 
 
-def _warn_of_unseen(owners: str, graphs: GraphSet, columns: LabelColumns, stacklevel: int) -> None:
+def _warn_of_unseen(
+    owners: str,
+    graphs: GraphSet,
+    columns: LabelColumns,
+    stacklevel: int,
+    known: AbstractSet[type[Warning]],
+) -> set[type[Warning]]:
     """Warn of the first column of labels of nodes or edges with values that training had not."""
     table, category = _LABELS_OF[owners]
+    if category in known:
+        return set()
     for column, seen in enumerate(columns.values):
         if column in columns.hashed:  # new values have a column, too
             continue
         count, values = _unseen(graphs, table, column, seen)
         if count:
             more = ", ..." if len(values) > _LABELS_SHOWN else ""
-            shown = ", ".join(map(str, values[:_LABELS_SHOWN])) + more
+            names = category_names(graphs)
+            first = (names.get(value, str(value)) for value in values[:_LABELS_SHOWN])
+            shown = ", ".join(first) + more
             warnings.warn(
                 f"{count} {owners} have a label that was never seen in training "
                 f"(column {column}: {shown}); they are treated as {owners} without a label",
                 category,
                 stacklevel=stacklevel + 1,
             )
-            return
+            return {category}
+    return set()
 
 
 def _unseen(
@@ -234,8 +259,8 @@ def _points(item: Any, position: int) -> NDArray[Any]:
         points = np.empty(0, dtype=object)
     if points.ndim != 2 or points.dtype.kind not in "iubf":
         raise DataError(
-            "needs a PyG or NetworkX graph, a SMILES, or an array [n, d] of numbers, not "
-            f"{type(item).__name__} of shape {list(points.shape)}",
+            "needs a PyG or NetworkX graph, a SMILES, an array [n, d] of numbers, or a pair (X, "
+            f"adjacency), not {type(item).__name__} of shape {list(points.shape)}",
             source=f"graph {position}",
         )
     return points

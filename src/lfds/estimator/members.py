@@ -101,7 +101,8 @@ def fit_networks(
     encoded = encoder.transform(graphs, workers=options.workers, progress=options.progress)
     data = FitData(encoder, encoded, train, validation, outputs, 0 if start is None else start.fits)
     networks = None if start is None else start.networks
-    with progress_bar(plan.training.epochs, options.members, shown=options.progress) as bar:
+    shown, every = options.progress, int(options.verbose)
+    with progress_bar(plan.training.epochs, options.members, shown=shown, every=every) as bar:
         # A set in parts is on disk because memory is short: one member reads it at a time.
         in_parts = isinstance(encoded, ShardedGraphSet)
         if min(options.members, options.workers) > 1 and options.ray is None and not in_parts:

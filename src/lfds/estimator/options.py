@@ -15,6 +15,7 @@ from pydantic import (
     ConfigDict,
     Field,
     FiniteFloat,
+    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     Strict,
@@ -40,6 +41,10 @@ OWN_SETTINGS = {
     "pool": "structure", "base": "base", "slots": "slots", "reduction": "reduction",
 }  # fmt: skip
 """Settings of the network that are options of the estimators themselves, under these names."""
+NESTED = "network__"
+"""How searches over options call the other settings: ``network__width``."""
+NESTED_SETTINGS = tuple(name for name in NetworkSettings.model_fields if name not in OWN_SETTINGS)
+"""The settings that are called so."""
 
 
 def _needs(what: str) -> Any:
@@ -139,6 +144,11 @@ class Options(BaseModel):
     of this machine."""
     progress: _Switch = False
     """Whether to show a progress bar on standard error."""
+    verbose: Annotated[
+        StrictBool | Annotated[NonNegativeInt, Strict()],
+        _needs("True, False or an integer of at least 0"),
+    ] = False
+    """Print a line on standard error after every epoch, or after every so many."""
     class_weight: Annotated[
         Literal["balanced"] | list[tuple[Label, _Weight]] | None,
         _needs("None, 'balanced', or a weight above 0 for each label, as {'rare': 3.0}"),

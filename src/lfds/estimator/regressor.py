@@ -73,6 +73,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         workers: int = DEFAULTS.workers,
         ray: str | None = DEFAULTS.ray,
         progress: bool = DEFAULTS.progress,
+        verbose: bool | int = DEFAULTS.verbose,
     ) -> None:
         self._store(locals())
 

@@ -277,6 +277,38 @@ def class_weights(
     return table
 
 
+def sample_weights(weights: Any, count: int) -> Tensor | None:
+    r"""Return the weight of each graph in the loss, with mean one.
+
+    .. math::
+        w_g = \frac{n \, v_g}{\sum_h v_h}
+
+    Args:
+        weights: The given weights :math:`v`, ``[graphs]``; ``None`` for none.
+        count: Number of graphs.
+    """
+    if weights is None:
+        return None
+    plain = weights.detach().cpu().numpy() if isinstance(weights, Tensor) else weights
+    try:
+        values = np.asarray(plain, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (count,):
+        raise DataError(
+            f"needs one number for each of {count} graphs, not shape {list(np.shape(plain))}",
+            source="sample_weight",
+        )
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any() or not values.any():
+        row = int(wrong.argmax())
+        found = f"{values[row]} at graph {row}" if wrong.any() else "zeros alone"
+        raise DataError(
+            f"needs finite numbers of at least 0, some above, not {found}", source="sample_weight"
+        )
+    return torch.from_numpy(values * (count / values.sum()))
+
+
 def _one_per_graph(y: Any, count: int) -> Labels:
     """Return ``y`` as an array with one entry, or row, for each graph."""
     plain = y.detach().cpu().numpy() if isinstance(y, Tensor) else y

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
 
+from lfds.config.migrations import legacy_defaults
 from lfds.config.network import recorded_network
-from lfds.config.training import Protocol
+from lfds.config.training import Protocol, TrainingSettings
 from lfds.results.record import Outcome, Record
 
 Settings = Mapping[str, str]
@@ -16,7 +17,7 @@ Settings = Mapping[str, str]
 SPLIT_SETTINGS = ("folds", "splits", "validation")
 """Settings that determine the training, validation and test graphs of each fold."""
 
-LEGACY_TRAINING: Mapping[str, Any] = {"averaging": 0.0, "keep": "best", "members": 1}
+LEGACY_TRAINING: Mapping[str, Any] = {"averaging": 0.0, **legacy_defaults(TrainingSettings)}
 """What was in effect in records that do not name these settings."""
 
 # They name the column and the row.

@@ -223,10 +223,14 @@ def check_ranks(ranks: int, graphs: int, settings: TrainingSettings) -> None:
 
 
 def _described(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value.tolist() if isinstance(value, Tensor) else value
-        for name, value in values.items()
-    }
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.tolist()
+    inner = getattr(value, "__dict__", None)  # an objective inside another
+    return value if inner is None else [type(value).__name__, _described(inner)]
 
 
 @contextmanager

@@ -31,6 +31,18 @@ class Objective(Protocol):
         """The score summed over graphs; higher is better."""
         ...
 
+    def each(self, outputs: Tensor, y: Tensor) -> Tensor:
+        """The loss of each graph, ``[graphs]``: the terms of :meth:`loss` without their number."""
+        ...
+
+    def terms_of_a_graph(self, y: Tensor) -> float:
+        """The mean number of terms of a graph; ``each`` divided by it sums to the total loss."""
+        ...
+
+    def scores(self, outputs: Tensor, y: Tensor) -> Tensor:
+        """The score of each graph, ``[graphs]``."""
+        ...
+
 
 @final
 class Classify:
@@ -61,6 +73,16 @@ class Classify:
         right = outputs.argmax(dim=1) == y
         weights = self._weights(y)
         return float(right.sum() if weights is None else weights[y[right]].sum())
+
+    def each(self, outputs: Tensor, y: Tensor) -> Tensor:
+        return cross_entropy(outputs, y, self._weights(y), reduction="none")
+
+    def terms_of_a_graph(self, y: Tensor) -> float:
+        return 1.0
+
+    def scores(self, outputs: Tensor, y: Tensor) -> Tensor:
+        right, weights = (outputs.argmax(dim=1) == y).to(outputs.dtype), self._weights(y)
+        return right if weights is None else right * weights[y]
 
     def _weights(self, y: Tensor) -> Tensor | None:
         return None if self.weights is None else self.weights.to(y.device)
@@ -98,13 +120,25 @@ class ClassifyEach:
     def total_score(self, outputs: Tensor, y: Tensor) -> float:
         return -self.total_loss(outputs, y)
 
+    def each(self, outputs: Tensor, y: Tensor) -> Tensor:
+        return self._entries(outputs, y).sum(dim=1)
+
+    def terms_of_a_graph(self, y: Tensor) -> float:
+        return self.known
+
+    def scores(self, outputs: Tensor, y: Tensor) -> Tensor:
+        return -self.each(outputs, y) / self.known
+
     def _sum(self, outputs: Tensor, y: Tensor) -> Tensor:
+        return self._entries(outputs, y).sum()
+
+    def _entries(self, outputs: Tensor, y: Tensor) -> Tensor:
         known, target = y >= 0, y.clamp(min=0)
         each = binary_cross_entropy_with_logits(outputs, target.to(outputs), reduction="none")
         if self.weights is not None:
             weights = self.weights.to(outputs.device)
             each = each * torch.where(target > 0, weights[1], weights[0])
-        return torch.where(known, each, 0.0).sum()
+        return torch.where(known, each, 0.0)
 
 
 @final
@@ -138,6 +172,16 @@ class Regress:
         squares = torch.square(outputs - y).nan_to_num(0.0)
         return -squares.mean(dim=1).sum().item() * self._scale(y)
 
+    def each(self, outputs: Tensor, y: Tensor) -> Tensor:
+        return self._errors(outputs, y).sum(dim=1)
+
+    def terms_of_a_graph(self, y: Tensor) -> float:
+        return float(y.shape[1]) if self.known is None else self.known
+
+    def scores(self, outputs: Tensor, y: Tensor) -> Tensor:
+        squares = torch.square(outputs - y).nan_to_num(0.0)
+        return -squares.mean(dim=1) * self._scale(y)
+
     def _errors(self, outputs: Tensor, y: Tensor) -> Tensor:
         # Zero where a target is missing, and no gradient there.
         filled = torch.where(y.isnan(), outputs.detach(), y)
@@ -147,3 +191,58 @@ class Regress:
 
     def _scale(self, y: Tensor) -> float:
         return 1.0 if self.known is None else y.shape[1] / self.known
+
+
+@final
+class Weighted:
+    r"""Another objective in which a graph :math:`g` counts :math:`w_g` times.
+
+    .. math::
+        L = \frac{1}{\#\text{terms}} \sum_g w_g \, L_g
+
+    The weights come with the targets, as the last column of ``y``; see :func:`with_weights`.
+
+    Args:
+        objective: Loss and score of a graph.
+        classes: Whether the targets are indices of classes.
+        single: Whether ``y`` of the objective is ``[graphs]``.
+    """
+
+    def __init__(self, objective: Objective, *, classes: bool, single: bool) -> None:
+        self.objective, self.classes, self.single = objective, classes, single
+
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
+        targets, weights = self._split(y)
+        terms = max(1, self.objective.terms(targets))
+        return (self.objective.each(outputs, targets) * weights).sum() / terms
+
+    def terms(self, y: Tensor) -> int:
+        return self.objective.terms(self._split(y)[0])
+
+    def total_loss(self, outputs: Tensor, y: Tensor) -> float:
+        targets, _ = self._split(y)
+        return self.each(outputs, y).sum().item() / self.objective.terms_of_a_graph(targets)
+
+    def total_score(self, outputs: Tensor, y: Tensor) -> float:
+        return self.scores(outputs, y).sum().item()
+
+    def each(self, outputs: Tensor, y: Tensor) -> Tensor:
+        targets, weights = self._split(y)
+        return self.objective.each(outputs, targets) * weights
+
+    def terms_of_a_graph(self, y: Tensor) -> float:
+        return self.objective.terms_of_a_graph(self._split(y)[0])
+
+    def scores(self, outputs: Tensor, y: Tensor) -> Tensor:
+        targets, weights = self._split(y)
+        return self.objective.scores(outputs, targets) * weights
+
+    def _split(self, y: Tensor) -> tuple[Tensor, Tensor]:
+        targets = y[:, 0] if self.single else y[:, :-1]
+        return targets.long() if self.classes else targets, y[:, -1]
+
+
+def with_weights(y: Tensor, weights: Tensor) -> Tensor:
+    """Return targets with the weight of each graph as the last column, ``[graphs, columns]``."""
+    table = y.reshape(len(y), -1).to(torch.float32)
+    return torch.cat([table, weights.to(torch.float32)[:, None]], dim=1)

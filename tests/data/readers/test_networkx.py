@@ -2,6 +2,7 @@ import networkx
 import pytest
 
 from lfds.data import DataError, GraphSet
+from lfds.data.readers.networkx import category_names, graphs_from_networkx
 from tests.data.graphs import edge_list
 
 
@@ -59,3 +60,36 @@ def test_invalid_graphs_are_named(graphs, options, message):
 def test_a_single_graph_outside_a_list_is_an_error():
     with pytest.raises(DataError, match="needs a list of NetworkX graphs; put a single one in"):
         GraphSet.from_networkx(networkx.path_graph(3))
+
+
+def named(*elements, bond="single"):
+    graph = networkx.path_graph(len(elements))
+    for node, element in enumerate(elements):
+        graph.nodes[node]["element"] = element
+    for edge in graph.edges:
+        graph.edges[edge].update(bond=bond, length=1.5)
+    return graph
+
+
+def test_categories_may_be_names():
+    options = {"label": "element", "edge_label": "bond", "edge_attributes": ["length"]}
+    first = graphs_from_networkx([named("C", "N", "C"), named("O", "C", bond="double")], **options)
+    labels = first.labels[:, 0].tolist()
+    assert labels[0] == labels[2] == labels[4]
+    assert len(set(labels)) == 3
+    names = category_names(first)
+    assert [names[label] for label in labels] == ["C", "N", "C", "O", "C"]
+    assert {names[label] for label in first.edge_labels[:, 0].tolist()} == {"single", "double"}
+    assert first.edge_attributes.unique().tolist() == [1.5]
+    # The same name is the same integer in any other set: a model needs no list of names.
+    other = graphs_from_networkx([named("N")], label="element")
+    assert other.labels[0, 0] == labels[1]
+
+
+def test_names_and_integers_are_not_mixed():
+    with pytest.raises(DataError, match="node '1' has '7' as 'element', and others have n"):
+        graphs_from_networkx([named("C", 7)], label="element")
+    with pytest.raises(DataError, match="needs a number as 'element', not 'None'"):
+        graphs_from_networkx([named(None)], label="element")
+    with pytest.raises(DataError, match="needs a number as 'element', not 'C'"):
+        graphs_from_networkx([named("C")], attributes=["element"])

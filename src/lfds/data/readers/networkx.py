@@ -1,6 +1,9 @@
 """Graphs from NetworkX."""
 
+import hashlib
+import json
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,9 +32,9 @@ def graphs_from_networkx(
         graphs: Graphs; their nodes are numbered in the order of ``graph.nodes``.
         y: One target per graph; ``None`` takes ``graph.graph["y"]`` if every graph has it.
         attributes: Names of node data with numbers.
-        label: Name of node data with categories, as integers.
+        label: Name of node data with categories: integers, or names throughout.
         edge_attributes: Names of edge data with numbers.
-        edge_label: Name of edge data with categories, as integers.
+        edge_label: Name of edge data with categories: integers, or names throughout.
         name: Name of the set.
     """
     items = list(graphs)
@@ -42,28 +45,79 @@ def graphs_from_networkx(
     edges: list[tuple[int, int]] = []
     edge_values: list[list[object]] = []
     wanted = [*edge_attributes, *([] if edge_label is None else [edge_label])]
+    nodes, links = _Categories(label), _Categories(edge_label)
     first = 0
     for position, graph in enumerate(items):
         number = {node: first + place for place, node in enumerate(graph.nodes)}
         for one, two, data in graph.edges(data=True):
-            values = _values(data, wanted, f"edge {quoted((one, two))}", position)
+            values = _values(data, wanted, f"edge {quoted((one, two))}", position, links)
             edges.append((number[one], number[two]))
             edge_values.append(values)
             if not graph.is_directed() and one != two:
                 edges.append((number[two], number[one]))
                 edge_values.append(values)
         first += len(number)
-    table = np.array(edge_values).reshape(len(edges), len(wanted))
-    return graphs_from_arrays(
+    # Apart: beside numbers with a point, categories would become such numbers.
+    count = len(edge_attributes)
+    numbers = np.array([one[:count] for one in edge_values]).reshape(len(edges), count)
+    kinds = np.array([one[count:] for one in edge_values]).reshape(len(edges), len(wanted) - count)
+    made = graphs_from_arrays(
         [len(graph) for graph in items],
         np.array(edges, dtype=np.int64).reshape(-1, 2).T,
         _targets(items) if y is None else y,
         attributes=_node_values(items, attributes) if attributes else None,
-        labels=_node_values(items, [label]) if label is not None else None,
-        edge_attributes=table[:, : len(edge_attributes)] if edge_attributes and edges else None,
-        edge_labels=table[:, len(edge_attributes) :] if edge_label is not None and edges else None,
+        labels=_node_values(items, [label], nodes) if label is not None else None,
+        edge_attributes=numbers if edge_attributes and edges else None,
+        edge_labels=kinds if edge_label is not None and edges else None,
         name=name,
     )
+    names = {**nodes.names, **links.names}
+    if not names:
+        return made
+    return replace(made, provenance={**made.provenance, CATEGORIES: json.dumps(names)})
+
+
+CATEGORIES = "categories"
+"""The key of ``provenance`` under which the names of categories are, as JSON."""
+
+
+def category_names(graphs: GraphSet) -> dict[int, str]:
+    """Return the names of categories by the integers that stand for them."""
+    stored = json.loads(str(graphs.provenance.get(CATEGORIES, "{}")))
+    return {int(number): str(name) for number, name in stored.items()}
+
+
+class _Categories:
+    """Integers for the names of one category.
+
+    The integer of a name is its hash, the same in every set: a model needs no list of names.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+        self.names: dict[int, str] = {}
+        self._kind: type | None = None
+
+    def number(self, value: object, owner: str, position: int) -> object:
+        """Return the integer of a category."""
+        kind = str if isinstance(value, str) else int
+        if self._kind not in (None, kind):
+            raise DataError(
+                f"{owner} has {quoted(value)} as {quoted(self.name)}, and others have "
+                f"{'names' if self._kind is str else 'integers'}; use one of both throughout",
+                source=f"graph {position}",
+            )
+        self._kind = kind
+        if not isinstance(value, str):
+            return value
+        digest = hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        number = int.from_bytes(digest, "little") >> _UNUSED_BITS
+        self.names[number] = value
+        return number
+
+
+# Integers of 52 bits are exact as floats, too.
+_UNUSED_BITS = 12
 
 
 def _is_graph(item: object) -> bool:
@@ -71,10 +125,14 @@ def _is_graph(item: object) -> bool:
     return hasattr(item, "edges") and hasattr(item, "nodes") and not isinstance(item, type)
 
 
-def _node_values(graphs: "Sequence[networkx.Graph]", names: Sequence[str]) -> Array:
+def _node_values(
+    graphs: "Sequence[networkx.Graph]",
+    names: Sequence[str],
+    categories: "_Categories | None" = None,
+) -> Array:
     return np.array(
         [
-            _values(data, names, f"node {quoted(node)}", position)
+            _values(data, names, f"node {quoted(node)}", position, categories)
             for position, graph in enumerate(graphs)
             for node, data in graph.nodes(data=True)
         ]
@@ -82,13 +140,19 @@ def _node_values(graphs: "Sequence[networkx.Graph]", names: Sequence[str]) -> Ar
 
 
 def _values(
-    data: dict[Hashable, object], names: Sequence[str], owner: str, position: int
+    data: dict[Hashable, object],
+    names: Sequence[str],
+    owner: str,
+    position: int,
+    categories: "_Categories | None" = None,
 ) -> list[object]:
     missing = [name for name in names if name not in data]
     if missing:
         raise DataError(f"{owner} lacks {quoted(missing[0])}", source=f"graph {position}")
     values = [data[name] for name in names]
-    for name, value in zip(names, values, strict=True):
+    for place, (name, value) in enumerate(zip(names, values, strict=True)):
+        if categories is not None and name == categories.name:
+            values[place] = value = categories.number(value, owner, position)
         if not isinstance(value, int | float | np.number):
             raise DataError(
                 f"{owner} needs a number as {quoted(name)}, not {quoted(value)}",

@@ -22,6 +22,7 @@ NO_FLAGS = {
     "edge_label",
     "warm_start",
     "progress",
+    "verbose",
 }
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -115,6 +115,7 @@ class LatentPool(nn.Module):
         - output [graphs, out_channels]; a graph without nodes has a finite vector too
 
     Example:
+        >>> import torch
         >>> from lfds import LFDSPool
         >>> pool = LFDSPool(16, "loop")
         >>> x, index = torch.randn(7, 16), torch.tensor([0, 0, 1, 1, 1, 0, 2])

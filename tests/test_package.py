@@ -1,7 +1,9 @@
 """The public names of the package."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,3 +78,14 @@ def test_the_layer_of_users_is_an_aggregation_and_that_of_networks_is_the_same()
     assert isinstance(layer, LatentPool)
     assert repr(inside).startswith("LFDSPool(")
     assert lfds.LFDSPool.__doc__ == LatentPool.__doc__
+
+
+def test_changelog_and_citation_name_the_version():
+    root = Path(__file__).parents[1]
+    section = next(
+        line for line in (root / "CHANGELOG.md").read_text().splitlines() if line.startswith("## ")
+    )
+    cited = re.search(r"^version: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE)
+    assert section.split()[1] == lfds.__version__
+    assert cited is not None
+    assert cited[1] == lfds.__version__

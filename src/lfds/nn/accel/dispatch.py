@@ -102,10 +102,18 @@ def values_may_be_read(tensor: Tensor) -> bool:
     return _checks or not is_accelerated(tensor)
 
 
+# Asked once: torch 2.10 does not compile the question.
+_AUTOCAST_DEVICES = frozenset(
+    device
+    for device in ("cpu", "cuda", "mps", "xpu", "hpu", "xla", "mtia", "privateuseone")
+    if torch.amp.is_autocast_available(device)
+)
+
+
 def autocasts(tensor: Tensor) -> bool:
     """Whether autocast would lower the precision of products with ``tensor``."""
     device = tensor.device.type
-    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+    return device in _AUTOCAST_DEVICES and torch.is_autocast_enabled(device)
 
 
 @contextmanager

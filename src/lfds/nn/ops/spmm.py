@@ -32,9 +32,10 @@ def sum_of_neighbours(
         edges: The edges of the batch.
         own: What is added for every node itself; nothing by default.
     """
-    if edges.num_nodes != x.shape[0]:
+    nodes = edges.rows.ptr.shape[0] - 1  # torch 2.10 compiles no properties of named tuples
+    if nodes != x.shape[0]:
         raise ValueError(
-            f"edges are between {edges.num_nodes} nodes, but x has {x.shape[0]} rows; "
+            f"edges are between {nodes} nodes, but x has {x.shape[0]} rows; "
             "x and edges are not of the same batch"
         )
     if only_basic_operations():

@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn, Self, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 
 import torch
 from jaxtyping import Bool, Float
@@ -51,6 +51,10 @@ READOUTS: tuple[SlotReadout, ...] = get_args(SlotReadout)
 
 LAZY = -1
 """A width that the first batch will tell, as PyG writes it."""
+
+
+# Not `Self`, which cannot be checked in methods that are decorated one by one, as in the tests.
+_Layer = TypeVar("_Layer", bound="LatentPool")
 
 
 class LatentPool(nn.Module):
@@ -241,13 +245,13 @@ class LatentPool(nn.Module):
 
     @classmethod
     def paper(
-        cls,
+        cls: type[_Layer],
         in_channels: int,
         structure: str | Structure = "loop",
         *,
         num_slots: int | None = None,
         **options: Any,
-    ) -> Self:
+    ) -> _Layer:
         """The layer of the paper to the letter; whatever is named beside it overrides that.
 
         A plain sum over the nodes, 64 slots, slot dropout 0.4, the blend with max pooling, and the

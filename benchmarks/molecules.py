@@ -59,8 +59,9 @@ class Row:
         split: One of ``SPLITS``.
         model: One of ``MODELS``.
         score: RMSE, or the mean ROC-AUC over targets, on the test part.
-        fit: Processor seconds of reading and fitting.
-        predict: Processor seconds of predicting the test part.
+        fit: Processor seconds of fitting; those of chemprop are of its whole process, which
+            imports it and reads the file.
+        predict: Processor seconds of predicting the test part; of chemprop in the same way.
     """
 
     data: str

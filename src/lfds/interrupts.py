@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 
 
 @contextmanager
@@ -12,6 +13,8 @@ def without_interrupts() -> Iterator[None]:
     A Ctrl-C reaches every process of a terminal. Their parent decides what to do: a process that
     is still importing modules would end with a traceback. The mask of signals is inherited.
     """
+    # It is started with the first process, and leaves interrupts unblocked.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

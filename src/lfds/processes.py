@@ -9,8 +9,9 @@ import pickle
 import signal
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -154,6 +155,28 @@ def _serve(connection: Connection, work: Work[Any, Any, Any]) -> None:
         except EOFError:
             return
         _send(connection, (True, work(task, lambda step: _send(connection, (False, step)))))
+
+
+@contextmanager
+def process_pool(workers: int, initializer: Callable[[], None]) -> Iterator[ProcessPoolExecutor]:
+    """Yield a pool of spawned processes that are killed if an error or an interrupt ends the block.
+
+    Args:
+        workers: Number of processes.
+        initializer: Called in each of them first.
+    """
+    # A fork would copy the locks of torch's threads, perhaps while they are held.
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=initializer)
+    try:
+        yield pool
+    except BaseException:
+        # A pool waits for what its processes do, and even for their start. From Python 3.14 on
+        # there is `kill_workers`.
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def exit_with_parent() -> None:

@@ -58,7 +58,7 @@ def test_short_work_starts_no_process(monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr(compute, "ProcessPoolExecutor", refuse)
+    monkeypatch.setattr(compute, "process_pool", refuse)
     encode_graphs(GRAPHS, RWSE(), workers=2)
     monkeypatch.setattr(compute, "_SECONDS_TO_START", 0.0)
     with pytest.raises(AssertionError, match="a process was started"):

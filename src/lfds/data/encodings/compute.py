@@ -3,11 +3,10 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import pairwise
-from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from lfds.data.graphset import GraphSet
 from lfds.interrupts import without_interrupts
-from lfds.processes import exit_with_parent
+from lfds.processes import exit_with_parent, process_pool
 
 # Small enough that all workers finish together, large enough that sending costs little.
 _NODES_PER_TASK = 4000
@@ -151,22 +150,18 @@ def _compute(
         yield _encode(encoding, tasks.pop())
     if not tasks:
         return
-    # A fork would copy the locks of torch's threads, perhaps while they are held.
-    spawn = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=exit_with_parent) as pool:
-        try:
+    try:
+        with process_pool(workers, exit_with_parent) as pool:
             with without_interrupts():
                 futures = {pool.submit(_encode, encoding, task) for task in tasks}
             for future in as_completed(futures):
                 yield future.result()
-        except BrokenProcessPool as error:
-            raise DataError(
-                "a process that encoded graphs was killed: memory may be short, or the script "
-                "has no 'if __name__ == \"__main__\":'; use 1",
-                source="workers",
-            ) from error
-        finally:
-            pool.shutdown(cancel_futures=True)
+    except BrokenProcessPool as error:
+        raise DataError(
+            "a process that encoded graphs was killed: memory may be short, or the script "
+            "has no 'if __name__ == \"__main__\":'; use 1",
+            source="workers",
+        ) from error
 
 
 def _encode(encoding: StructuralEncoding, task: Task) -> dict[str, Encoded]:

@@ -8,17 +8,16 @@ file is not there.
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Any, Generic, TypeVar
 
 from lfds import __version__
 from lfds.config.messages import SpecError
 from lfds.data.errors import DataError
 from lfds.interrupts import without_interrupts
-from lfds.processes import exit_with_parent
+from lfds.processes import exit_with_parent, process_pool
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -73,10 +72,9 @@ def map_parts(
 def _by_processes(
     function: Callable[[_Item], _Result], items: Iterable[_Item], workers: int
 ) -> Iterator[_Result]:
-    spawn = get_context("spawn")  # a fork would copy the locks of torch's threads
     waiting: deque[Future[_Result]] = deque()
-    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_start_worker) as pool:
-        try:
+    try:
+        with process_pool(workers, _start_worker) as pool:
             for item in items:
                 with without_interrupts():
                     waiting.append(pool.submit(function, item))
@@ -84,14 +82,12 @@ def _by_processes(
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        except BrokenProcessPool as error:
-            raise DataError(
-                "a process was killed: memory may be short, or the script has no "
-                "'if __name__ == \"__main__\":'; run the same again, which goes on where it ended",
-                source="workers",
-            ) from error
-        finally:
-            pool.shutdown(cancel_futures=True)
+    except BrokenProcessPool as error:
+        raise DataError(
+            "a process was killed: memory may be short, or the script has no "
+            "'if __name__ == \"__main__\":'; run the same again, which goes on where it ended",
+            source="workers",
+        ) from error
 
 
 def _start_worker() -> None:

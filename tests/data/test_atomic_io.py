@@ -14,6 +14,7 @@ from lfds.data.atomic_io import (
     atomic_write,
     check_overwrite,
     is_special,
+    make_folder,
     previous_folder,
 )
 
@@ -31,11 +32,11 @@ def test_writing_a_file_replaces_it_and_leaves_no_temporary_file(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_a_data_error(tmp_path):
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(DataError, match=r"cannot be written \(Not a directory|File exists"):
+    with pytest.raises(DataError, match=r"is a file, where a folder is to be written"):
         atomic_write(tmp_path / "file" / "below", b"")
     below = tmp_path / "file" / "x"
     with (
-        pytest.raises(DataError, match="cannot be written"),
+        pytest.raises(DataError, match="/file: is a file, where a folder"),
         atomic_folder(below, replaceable=PART),
     ):
         pytest.fail("there is no place for it")
@@ -205,7 +206,10 @@ def test_a_text_file_that_cannot_be_written_is_a_data_error(tmp_path):
     with pytest.raises(DataError, match="is a folder, where a file"), atomic_text(tmp_path):
         pass
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be written"), atomic_text(tmp_path / "file" / "x"):
+    with (
+        pytest.raises(DataError, match="/file: is a file, where a folder"),
+        atomic_text(tmp_path / "file" / "x"),
+    ):
         pass
 
 
@@ -335,3 +339,17 @@ def test_names_as_long_as_the_file_system_allows_can_be_written(tmp_path):
     for write in (lambda path: atomic_write(path, b""), lambda path: check_overwrite(path, PART)):
         with pytest.raises(DataError, match=r"cannot be written \(File name too long\)"):
             write(tmp_path / ("c" * 300))
+
+
+def test_a_folder_is_made_where_a_link_points_to_nothing_yet(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "deep" / "real")
+    make_folder(tmp_path / "link")
+    assert (tmp_path / "deep" / "real").is_dir()
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "deep" / "er"):
+        with pytest.raises(DataError, match=r"/file: is a file, where a folder is to be written"):
+            make_folder(path)

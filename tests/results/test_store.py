@@ -144,7 +144,7 @@ def test_unreadable_and_unwritable_folders_are_refused(tmp_path):
     with pytest.raises(ResultsError, match="cannot be read"):
         read_records(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
-    with pytest.raises(ResultsError, match="cannot be written"):
+    with pytest.raises(ResultsError, match="file: is a file, where a folder of results is to be"):
         fill(tmp_path / "file")
 
 
@@ -198,3 +198,10 @@ def test_ambiguous_and_unwritable_records_are_refused(tmp_path, damage):
     (tmp_path / "r.jsonl").write_bytes(line + b"\n" + line + b"\n")
     with pytest.raises(ResultsError, match=r"line 1: invalid record \((the key|it holds half)"):
         read_records(tmp_path / "r.jsonl")
+
+
+def test_a_link_to_nothing_yet_is_followed(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with RecordStore.open(tmp_path / "link"):
+        pass
+    assert (tmp_path / "real" / RECORDS).is_file()

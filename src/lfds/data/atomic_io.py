@@ -66,7 +66,7 @@ def _output(
                 yield file
             return
         target = _behind_links(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         with (
             temporary_file(target, _permissions(target)) as (descriptor, made),
             open(descriptor, mode, encoding=encoding, newline=newline, closefd=False) as file,
@@ -127,7 +127,7 @@ def atomic_folder(path: Path, *, replaceable: Callable[[str], bool]) -> Iterator
         try:
             check_overwrite(path, replaceable)
             target = _behind_links(path)
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             # What replaces a private folder is private from the beginning.
             mode = 0o700 if target.exists() else 0o777
             folder = stack.enter_context(temporary_folder(target, permissions=mode))
@@ -141,6 +141,24 @@ def atomic_folder(path: Path, *, replaceable: Callable[[str], bool]) -> Iterator
             raise _not_writable(path, error) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it; one that is there is left alone.
+
+    A link that points to nothing yet is followed: the folder is made where it points.
+
+    Raises:
+        DataError: There is a file in the place of a folder.
+        OSError: It cannot be made for another reason.
+    """
+    try:
+        _behind_links(path).mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        file = next((one for one in (path, *path.parents) if os.path.lexists(one)), path)
+        raise DataError(
+            "is a file, where a folder is to be written; choose a new one", source=file
+        ) from error
 
 
 def check_overwrite(path: Path, replaceable: Callable[[str], bool]) -> None:

@@ -34,7 +34,7 @@ def temporary_file(path: Path, permissions: int | None = None) -> Iterator[tuple
     while True:
         made = _name_for(path)
         descriptor = os.open(made, flags, first)
-        if _lock(descriptor, made):
+        if lock(descriptor, made):
             break
         os.close(descriptor)
     try:
@@ -62,7 +62,7 @@ def temporary_folder(
         made = _name_for(path, kind)
         made.mkdir(permissions)
         descriptor = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        if _lock(descriptor, made):
+        if lock(descriptor, made):
             break
         os.close(descriptor)
     try:
@@ -113,11 +113,14 @@ def _prefix(path: Path) -> str:
     return f".{path.name}"
 
 
-def _lock(descriptor: int, path: Path) -> bool:
-    """Lock a new file or folder; return False if another process removed it just before."""
-    # Some file systems have no locks. Nothing is removed there, since that needs a lock.
-    with suppress(OSError):
+def lock(descriptor: int, path: Path) -> bool:
+    """Lock a file or folder; return False if another process uses it, or has just removed it."""
+    try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # some file systems have no locks; nothing is removed there, which needs a lock
     try:
         return os.stat(path).st_ino == os.fstat(descriptor).st_ino
     except FileNotFoundError:

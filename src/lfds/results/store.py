@@ -86,9 +86,15 @@ class RecordStore:
         place = Path(folder)
         path = place / RECORDS
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            # Where a link points, which may not be there yet.
+            Path(os.path.realpath(place)).mkdir(parents=True, exist_ok=True)
             check_regular_file(path)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise ResultsError(
+                "is a file, where a folder of results is to be written; choose a new one",
+                source=place,
+            ) from error
         except OSError as error:
             raise ResultsError(f"cannot be written ({error.strerror})", source=path) from error
         try:

@@ -33,7 +33,7 @@ from torch import Tensor
 
 from lfds.config.messages import SpecError
 from lfds.config.training import TrainingSettings
-from lfds.data.atomic_io import atomic_write
+from lfds.data.atomic_io import atomic_write, make_folder
 from lfds.data.edges import Ints
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
@@ -153,7 +153,7 @@ def shared_fit(
     key = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:24]
     folder = parent.resolve() / key
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror})", source=parent) from error
     for name, graphs in parts.items():

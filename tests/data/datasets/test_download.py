@@ -135,7 +135,7 @@ def test_only_http_addresses_are_accepted(url, tmp_path):
 
 def test_a_folder_that_cannot_be_created_is_named(server, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be made"):
+    with pytest.raises(DataError, match="/file: is a file, where a folder"):
         download_file(server.url, tmp_path / "file" / "S.zip")
 
 
@@ -186,3 +186,31 @@ def test_links_in_the_place_of_a_partial_download_are_not_followed(server, tmp_p
     download_file(f"{server.url}/S.zip", place / "S.zip", sha256=SHA256, pause=0)
     assert mine.read_bytes() == b"mine"
     assert (place / "S.zip").read_bytes() == CONTENT
+
+
+def test_two_downloads_at_a_time_do_not_share_bytes(server, tmp_path):
+    server.cuts = [100_000]
+    seen = []
+
+    def second(received, total):
+        # The first one has received some bytes, and its part is there to be found.
+        if received > 50_000 and not seen:
+            seen.append(download_file(f"{server.url}/S.zip", tmp_path / "S.zip", sha256=SHA256))
+
+    with pytest.raises(DataError, match="cannot be downloaded"):
+        download_file(f"{server.url}/S.zip", tmp_path / "S.zip", attempts=1, progress=second)
+    assert seen == [SHA256]
+    assert server.ranges == [None, None]
+    assert (tmp_path / "S.zip").read_bytes() == CONTENT
+    assert len(list(tmp_path.glob(".S.zip-*.part"))) == 1  # of the one that was cut
+
+
+def test_a_download_that_cannot_be_read_is_named_by_its_address(server, tmp_path):
+    def check(path):
+        raise DataError("is no archive", source=path)
+
+    url = f"{server.url}/S.zip"
+    with pytest.raises(DataError) as caught:
+        download_file(url, tmp_path / "S.zip", check=check)
+    assert str(caught.value) == f"{url}: was received, but is no archive"
+    assert names(tmp_path) == []

@@ -11,13 +11,16 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import IO, Any, BinaryIO, TypeAlias
 from urllib.parse import urlsplit
 
+from lfds.data.atomic_io import make_folder
 from lfds.data.errors import DataError, quoted
+from lfds.data.temporary import lock
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the number of bytes received and the total, if known."""
@@ -61,19 +64,18 @@ def download_file(
     """
     if not url.startswith(("http://", "https://")):
         raise DataError("needs an address that begins with http:// or https://", source=url)
-    part = _Part(target)
     limit = _Limit(url, max_size)
     failures = 0
-    while True:
-        before = part.size
-        problem = _attempt(url, part, limit, progress)
-        if problem is None:
-            return _accept(part, target, url, sha256, check)
-        failures = failures + 1 if part.size <= before else 1
-        if failures >= attempts:
-            part.delete_if_empty()
-            raise DataError(f"cannot be downloaded ({problem})", source=url)
-        time.sleep(pause * 2 ** (failures - 1))
+    with closing(_Part(target)) as part:
+        while True:
+            before = part.size
+            problem = _attempt(url, part, limit, progress)
+            if problem is None:
+                return _accept(part, target, url, sha256, check)
+            failures = failures + 1 if part.size <= before else 1
+            if failures >= attempts:
+                raise DataError(f"cannot be downloaded ({problem})", source=url)
+            time.sleep(pause * 2 ** (failures - 1))
 
 
 def _attempt(url: str, part: "_Part", limit: "_Limit", progress: Progress) -> str | None:
@@ -86,7 +88,6 @@ def _attempt(url: str, part: "_Part", limit: "_Limit", progress: Progress) -> st
     except urllib.error.HTTPError as error:
         problem = f"the server answered {error.code} {error.reason}"
         if error.code < _SERVER_ERROR:
-            part.delete_if_empty()
             raise DataError(problem, source=url) from None
         return problem
     except (OSError, ValueError, http.client.HTTPException) as error:
@@ -113,29 +114,46 @@ class _Part:
     """The bytes received so far, and the version of the file on the server.
 
     They are in a private folder of this user with a random name: nobody else can put a file or a
-    link there.
+    link there. It is locked while it is used: two downloads at a time have two folders.
     """
 
     def __init__(self, target: Path) -> None:
         self._target = target
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._folder = self._earlier() or self._new()
+            make_folder(target.parent)
+            self._folder, self._descriptor = self._earlier() or self._new()
         except OSError as error:
             raise DataError(f"cannot be made ({error.strerror})", source=target.parent) from error
         self.path = self._folder / "content"
         self._version = self._folder / "version"
 
-    def _earlier(self) -> Path | None:
+    def _earlier(self) -> tuple[Path, int] | None:
         """Return the folder of an interrupted download, if it is a folder of this user."""
         for folder in sorted(self._target.parent.glob(f".{glob.escape(self._target.name)}-*.part")):
             facts = folder.lstat()
             if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid():
-                return folder
+                descriptor = self._locked(folder)
+                if descriptor is not None:
+                    return folder, descriptor
         return None
 
-    def _new(self) -> Path:
-        return Path(mkdtemp(".part", f".{self._target.name}-", self._target.parent))
+    def _new(self) -> tuple[Path, int]:
+        while True:
+            made = Path(mkdtemp(".part", f".{self._target.name}-", self._target.parent))
+            descriptor = self._locked(made)
+            if descriptor is not None:  # otherwise another process took it at once
+                return made, descriptor
+
+    @staticmethod
+    def _locked(folder: Path) -> int | None:
+        """Lock a folder; return None if another process uses it, or has just deleted it."""
+        with suppress(FileNotFoundError):
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(folder, flags)
+            if lock(descriptor, folder):
+                return descriptor
+            os.close(descriptor)
+        return None
 
     @property
     def size(self) -> int:
@@ -165,9 +183,11 @@ class _Part:
         self.path.unlink(missing_ok=True)
         self._version.unlink(missing_ok=True)
 
-    def delete_if_empty(self) -> None:
+    def close(self) -> None:
+        """Let the next download go on with these bytes, if there are any."""
         if not self.size:
             self.delete()
+        os.close(self._descriptor)
 
     def delete(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -248,9 +268,12 @@ def _accept(
                 f"has the SHA-256 {found} where {sha256} is needed; it was deleted", source=url
             )
         check(part.path)
-    except DataError:
+    except DataError as error:
         part.delete()
-        raise
+        if error.source != part.path:
+            raise
+        # What was received is gone: only its address is of use.
+        raise DataError(f"was received, but {error.problem}", source=url) from error
     os.replace(part.path, target)
     part.delete()
     return found

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import torch
 
+from lfds.data.atomic_io import make_folder
 from lfds.data.concat import concat
 from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
@@ -95,7 +96,7 @@ class ShardWriter:
     def __enter__(self) -> Self:
         try:
             self._made = not self.path.exists()
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
         except OSError as error:
             raise DataError(f"cannot be written ({error.strerror})", source=self.path) from error
         self._lock()

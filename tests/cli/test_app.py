@@ -81,6 +81,14 @@ def test_standard_output_on_a_full_device_is_one_line():
     assert done.stderr == ("lfds: standard output: cannot be written (No space left on device)\n")
 
 
+def test_an_interrupt_of_a_command_is_one_line(lfds, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lfds.cli.data.find_files", interrupted)
+    assert lfds("data", "list") == (130, "", "lfds: stopped\n")
+
+
 def test_an_interrupt_while_modules_are_imported_is_one_line(lfds, monkeypatch):
     class Interrupted(ModuleType):
         def __getattr__(self, name):

@@ -55,4 +55,4 @@ def test_a_page_that_cannot_be_written_is_one_line(lfds, saved, tmp_path):
     out = tmp_path / "file" / "a.html"
     code, _, err = lfds("explain", *saved, "-o", out)
     assert code == 2
-    assert err.startswith(f"lfds: {out}: cannot be written")
+    assert err.startswith(f"lfds: {out.parent}: is a file, where a folder is to be written")

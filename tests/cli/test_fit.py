@@ -307,3 +307,12 @@ def test_a_baseline_says_whether_the_network_is_worth_it(lfds, tmp_path):
     assert "--test-size 0.2 is fairer" in out
     code, out, _ = lfds(*command, "--validation", "0")
     assert (code, "baseline: needs graphs to compare on; use --test-size 0.2" in out) == (0, True)
+
+
+def test_commands_for_terminals_in_names_are_shown_not_sent(lfds, tmp_path):
+    graph = {"nodes": 3, "edges": [[0, 1], [1, 2]]}
+    rows = [{**graph, "label": name} for name in ("a\x1b[2J", "b") * 6]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    _, out, _ = lfds("fit", "d.jsonl", "-o", "m\x1b[2J", "--epochs", "1", "--slots", "4")
+    assert out.count("a\\x1b[2J") == 2  # what was decided, and what was fitted
+    assert "saved as m\\x1b[2J" in out

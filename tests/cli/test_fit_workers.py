@@ -101,7 +101,7 @@ def test_checkpoints_in_a_folder_that_cannot_be_written_are_one_line(lfds, tmp_p
     command = ("fit", data, "-o", "model", *FAST, "--workers", "2", "--checkpoints", "file")
     code, _, err = lfds(*command)
     assert code == 2
-    assert err.startswith("lfds: file: cannot be written (")
+    assert "/file: is a file, where a folder is to be written" in err
     assert len(err.splitlines()) == 1
 
 

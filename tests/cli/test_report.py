@@ -83,8 +83,11 @@ def test_figures_are_written_as_png_and_svg(report, tmp_path):
         (["broken"], "broken/records.jsonl, line 1: invalid record"),
         (["empty"], "run lfds compare first"),
         (["run", "-o", "run"], "is a folder, where a file is to be written"),
-        (["run", "-o", "run/spec.json/x.html"], "cannot be written"),
-        (["run", "--format", "md", "--figures", "run/spec.json"], "cannot be written"),
+        (["run", "-o", "run/spec.json/x.html"], "spec.json: is a file, where a folder"),
+        (
+            ["run", "--format", "md", "--figures", "run/spec.json"],
+            "spec.json: is a file, where a folder",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2_and_writes_nothing(

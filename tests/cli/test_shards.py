@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
 
 import pytest
 
@@ -86,7 +87,12 @@ def test_without_shards_one_set_is_saved(folder):
             "--target: only .csv or .tsv files have this option",
         ),
         (("data", "convert", "nothing.jsonl", "x", "--shards"), "nothing.jsonl"),
+        (("data", "convert", "set", "set/x", "--shards"), "set/x: is in the input set"),
+        (("data", "convert", "set", "set/x"), "set/x: is in the input set"),
+        (("data", "convert", "d.jsonl", "d.jsonl/x", "--shards"), "d.jsonl"),
         (("data", "encode", "d.jsonl", "--encoding", "rwse"), "d.jsonl"),
+        (("data", "encode", "model", "--encoding", "rwse"), "model: is not a set in parts; make"),
+        (("data", "encode", "set", "--encoding", "none"), "--encoding: needs a structural"),
         (("data", "encode", "set", "--encoding", "rwse", "--workers", "0"), "--workers: needs at"),
         (("predict", "model", "set", "--workers", "2"), "--out: parts need a folder"),
         (
@@ -120,3 +126,39 @@ def test_another_model_in_the_folder_of_parts_is_refused(fitted):
         f"choose a new folder"
     )
     assert json.loads((fitted / "mine" / "predictions.json").read_text())["file_format"] == "csv"
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "arguments"),
+    [
+        ("lfds.data.shards.convert", "convert", "data convert d.jsonl new --shards"),
+        ("lfds.data.encodings.sharded", "store_encodings", "data encode set --encoding rwse"),
+        (
+            "lfds.estimator.prediction_parts",
+            "predict_parts",
+            "predict model set -o new --workers 1",
+        ),
+    ],
+)
+def test_an_interrupt_says_that_the_same_command_goes_on(fitted, module, name, arguments):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module(module), name, interrupted)
+        _, said = run(fitted, *arguments.split(), code=130)
+    assert said == "lfds: stopped; the same command goes on where it ended\n"
+
+
+def test_only_terminals_get_progress_bars(fitted):
+    _, said = run(fitted, "data", "convert", "d.jsonl", "quiet", "--shards")
+    assert said == "40 graphs in 1 parts in quiet\n"
+    _, said = run(fitted, "predict", "model", "quiet", "-o", "quiet.parts", "--workers", "1")
+    assert said == "predictions for 40 graphs in quiet.parts\n"
+
+
+def test_a_link_to_nothing_yet_is_followed(fitted):
+    (fitted / "link").symlink_to("behind")
+    run(fitted, "data", "convert", "d.jsonl", "link", "--shards")
+    assert ShardedGraphSet(fitted / "behind").num_nodes > 0
+    assert (fitted / "link").is_symlink()

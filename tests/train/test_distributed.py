@@ -205,7 +205,7 @@ def test_processes_that_see_different_checkpoints_do_not_train(tmp_path, monkeyp
 
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="file/folder: cannot be written"):
+    with pytest.raises(DataError, match="file: is a file, where a folder is to be written"):
         prepared(tmp_path / "file" / "folder")
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from lfds import __version__
 from lfds.cli.bench import bench
@@ -26,8 +27,21 @@ from lfds.explain import ExplainError
 from lfds.results.record import ResultsError
 from lfds.train import DivergedError
 
+
+class _Commands(TyperGroup):
+    """Says that a Ctrl-C stopped a command which has nothing more to say about it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("lfds: stopped", err=True)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="lfds",
+    cls=_Commands,
     help="Global pooling of graphs and sets on latent fixed data structures.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -62,7 +76,7 @@ def main() -> None:
     """Run the command; an error of the user is one line on stderr and exit code 2."""
     try:
         try:
-            code = app(standalone_mode=False)
+            code = app(prog_name="lfds", standalone_mode=False)
         finally:
             sys.stdout.flush()
     except UsageError as error:

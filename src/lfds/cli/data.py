@@ -15,6 +15,7 @@ from rich.progress import (
     BarColumn,
     DownloadColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -71,6 +72,7 @@ _FLAGS = {
     "fragments": "--largest-fragment",
     "atom_features": "--atom-features",
     "keep": "--keep",
+    "workers": "--workers",
 }
 _ARGUMENTS = {
     "bad='skip'": "--skip-bad",
@@ -123,7 +125,7 @@ def open_data(
 
 @contextmanager
 def flags_named() -> Iterator[None]:
-    """Name flags instead of arguments in messages about the options of a reader."""
+    """Name flags instead of arguments in messages about readers and processes."""
     try:
         yield
     except DataError as error:
@@ -132,6 +134,22 @@ def flags_named() -> Iterator[None]:
             problem = problem.replace(argument, flag)
         source = _FLAGS.get(str(error.source), error.source)
         raise DataError(problem, source=source, line=error.line) from error
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """After a Ctrl-C, say that the same command goes on where this one ended."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("lfds: stopped; the same command goes on where it ended", err=True)
+        raise typer.Exit(130) from None
+
+
+def progress_bar(*columns: ProgressColumn) -> Progress:
+    """Return a progress bar on standard error that is shown on a terminal only."""
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 @app.command("list")
@@ -231,7 +249,8 @@ def convert_dataset(
 
     Run again after an interruption, it goes on after the last part that was written.
     """
-    from lfds.cli.options import print_warnings
+    from lfds.cli.options import check_not_in_data, print_warnings
+    from lfds.data.sources import places_of
 
     for flag, given in (("--graphs-per-shard", graphs_per_shard is not None), ("--append", append)):
         if given and not shards:
@@ -243,6 +262,7 @@ def convert_dataset(
         options["target"] = target[0] if len(target) == 1 else target
     named = {"smiles": smiles_column, "group": group_column}
     options |= {name: value for name, value in named.items() if value is not None}
+    check_not_in_data(out, places_of(data, root))
     with print_warnings(), flags_named():
         if shards:
             _convert_to_shards(data, out, root, graphs_per_shard, append, seed, options)
@@ -251,7 +271,7 @@ def convert_dataset(
 
             graphs = open_source(data, root, **options)
             graphs.save(out)
-            typer.echo(f"{len(graphs):,} graphs in {out}", err=True)
+            typer.echo(f"{len(graphs):,} graphs in {printable(str(out))}", err=True)
 
 
 def _convert_to_shards(
@@ -267,7 +287,7 @@ def _convert_to_shards(
     from lfds.data.shards.writer import GRAPHS_PER_PART
 
     columns = (SpinnerColumn(), TextColumn("{task.completed:,} graphs"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with resumable(), progress_bar(*columns) as bar:
         shown = bar.add_task("graphs", total=None)
         graphs = convert(
             source,
@@ -280,7 +300,8 @@ def _convert_to_shards(
             **options,
         )
     parts = len(graphs.folder.manifest.parts)
-    typer.echo(f"{len(graphs):,} graphs in {parts:,} parts in {out}", err=True)
+    place = printable(str(out))
+    typer.echo(f"{len(graphs):,} graphs in {parts:,} parts in {place}", err=True)
 
 
 @app.command("encode")
@@ -303,8 +324,13 @@ def encode_dataset(
     settings = encoding_from(encoding)
     where = where_from(workers, ray)
     graphs = ShardedGraphSet(folder)
-    count = store_encodings(graphs, settings.structure, where=where, progress=True)
-    place = folder / "encodings"
+    if not settings.structure:
+        raise SpecError(f"--encoding: needs a structural encoding; use {', '.join(ENCODINGS)}")
+    with resumable(), flags_named():
+        count = store_encodings(
+            graphs, settings.structure, where=where, progress=sys.stderr.isatty()
+        )
+    place = printable(str(folder / "encodings"))
     typer.echo(f"{count:,} encodings of parts computed; all are in {place}", err=True)
 
 
@@ -334,7 +360,7 @@ def prepare_dataset(
         DownloadColumn(),
         TransferSpeedColumn(),
     )
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar = progress_bar(*columns)
     task = bar.add_task(name, total=None)
 
     def show_progress(received: int, total: int | None) -> None:
@@ -343,9 +369,10 @@ def prepare_dataset(
         bar.update(task, completed=received, total=total)
 
     try:
-        prepared = prepare(
-            name, root, download=download, source=source, sha256=sha256, progress=show_progress
-        )
+        with resumable():
+            prepared = prepare(
+                name, root, download=download, source=source, sha256=sha256, progress=show_progress
+            )
     finally:
         if bar.live.is_started:
             bar.stop()
@@ -358,7 +385,7 @@ def prepare_dataset(
         )
     if prepared.sha256 is not None:
         typer.echo(f"downloaded with the SHA-256 {prepared.sha256}")
-    typer.echo(f"saved as {prepared.saved}")
+    typer.echo(f"saved as {printable(str(prepared.saved))}")
 
 
 def _print_summary(graphs: "GraphSet") -> None:

@@ -190,7 +190,7 @@ def _fit(
         parts = _held_out(graphs, asked.test_size, estimator.seed)
         fitted_on = graphs[parts.train]
     estimator.check_options()
-    typer.echo(decision(graphs, str(reading["task"])))
+    typer.echo(printable(decision(graphs, str(reading["task"]))))
     _run(estimator, fitted_on, held_out, out, checkpoints)
     for line in summary(estimator, fitted_on):
         typer.echo(line)
@@ -200,7 +200,7 @@ def _fit(
     with print_warnings():
         for line in _judged(estimator, fitted_on, graphs[parts.test], asked):
             typer.echo(line)
-    typer.echo(f"saved as {out}{_left_out(parts, len(graphs), asked)}")
+    typer.echo(f"saved as {printable(str(out))}{_left_out(parts, len(graphs), asked)}")
 
 
 def _run(

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from lfds.cli.data import (
     RayAddress,
@@ -20,6 +19,8 @@ from lfds.cli.data import (
     SmilesColumn,
     Workers,
     flags_named,
+    progress_bar,
+    resumable,
     where_from,
 )
 from lfds.cli.options import (
@@ -99,7 +100,7 @@ def predict(
             chunks = reading.stream(estimator)
             count = write_predictions(estimator, chunks, out, errors=skip_bad)
     if out is not None:
-        typer.echo(f"predictions for {count:,} graphs in {out}", err=True)
+        typer.echo(f"predictions for {count:,} graphs in {printable(str(out))}", err=True)
 
 
 @dataclass(frozen=True)
@@ -185,11 +186,11 @@ class _Parts:
             )
             graphs: ShardedGraphSet | Iterator[Chunk]
             graphs = _checked(estimator, opened or self.reading.stream(estimator))
-            with _bar(None if opened is None else len(opened)) as advance:
+            with resumable(), _bar(None if opened is None else len(opened)) as advance:
                 count = predict_parts(
                     self.model, graphs, self.out, settings, where=self.where, progress=advance
                 )
-        typer.echo(f"predictions for {count:,} graphs in {self.out}", err=True)
+        typer.echo(f"predictions for {count:,} graphs in {printable(str(self.out))}", err=True)
 
 
 def _checked(
@@ -216,7 +217,7 @@ def _sharded(data: str) -> "ShardedGraphSet | None":
 @contextmanager
 def _bar(total: int | None) -> Iterator[Callable[[int], None]]:
     columns = (TextColumn("graphs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with progress_bar(*columns) as bar:
         shown = bar.add_task("graphs", total=total)
         yield lambda count: bar.advance(shown, count)
 

@@ -73,5 +73,5 @@ def test_incomplete_files_are_not_read(cache):
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match="is a file, where a folder is to be written"):
         EncodingCache(tmp_path / "file", RWSE(steps=4)).store(ROWS)

@@ -67,7 +67,10 @@ def test_nodes_are_shuffled_by_the_seed(tmp_path):
         ('{"nodes": 3', "Invalid JSON"),
         ("\x00\x01", "Invalid JSON"),
         ("[]", "should be an object"),
-        ({**PATH, "featurs": []}, "featurs: Extra inputs"),
+        (
+            {**PATH, "featurs": []},
+            "no key is called 'featurs'; did you mean 'features'. choose from nodes, edges, ",
+        ),
         ({"edges": [[0, 1]]}, "has an unknown number of nodes"),
         ({**PATH, "features": [[1.0]]}, "features has 1 entries for 3 nodes"),
         ({**PATH, "features": [[1], [1, 2], [1]]}, "lists of different lengths"),

@@ -147,7 +147,7 @@ def test_folders_that_are_not_written_to(tmp_path):
         ("set", {}, "holds a sharded set already; choose a new folder, or append to it"),
         ("other", {}, "holds other files, such as 'thesis.tex'"),
         ("new", {"append": True}, "holds no sharded set to append to"),
-        ("file", {}, "cannot be written"),
+        ("file", {}, "is a file, where a folder is to be written"),
         ("more", {"graphs_per_part": 0}, "needs at least 1, not 0"),
     ):
         with pytest.raises(DataError, match=match):

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import PydanticCustomError
 
 from lfds.config.budget import over_budget
+from lfds.config.messages import choose_from
 from lfds.config.strict_json import strict_json
 from lfds.data.chunk import Chunk
 from lfds.data.edges import both_directions
-from lfds.data.errors import DataError, reading
+from lfds.data.errors import DataError, quoted, reading
 from lfds.data.graphset import GraphSet
 from lfds.data.node_order import shuffle_nodes
 from lfds.data.readers.arrays import Array, check_size, graphs_from_arrays, without_features
@@ -167,6 +168,8 @@ def _parsed(text: bytes, file: Path, number: int) -> Line:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"])
         problem = f"{where}: {first['msg']}" if where else first["msg"]
+        if first["type"] == "extra_forbidden":
+            problem = f"no key is called {quoted(where)}; {choose_from(where, Line.model_fields)}"
         raise DataError(problem, source=file, line=number) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"invalid JSON ({error})", source=file, line=number) from None

@@ -129,5 +129,8 @@ def _identity(
 
 def _check_apart(source: str, root: str | os.PathLike[str], out: Path) -> None:
     """Raise if the set would be written into its source."""
-    if any(out.exists() and place.samefile(out) for place in places_of(source, root)):
-        raise DataError("is the source itself; choose a new folder", source=out)
+    real = Path(os.path.realpath(out))
+    there = [path for path in (real, *real.parents) if path.exists()]
+    for place in places_of(source, root):
+        if place.exists() and any(path.samefile(place) for path in there):
+            raise DataError("is the source itself, or in it; choose a new folder", source=out)

@@ -142,6 +142,10 @@ def read_manifest(folder: Path, name: str = MANIFEST) -> Manifest:
             "goes on where it ended",
             source=folder,
         )
+    if folder.is_dir() and not path.exists():
+        raise DataError(
+            "is not a set in parts; make one with: lfds data convert IN OUT --shards", source=folder
+        )
     with reading(path):
         check_regular(path)
         raw = path.read_bytes()

@@ -76,8 +76,11 @@ def is_traced() -> bool:
 
 
 def is_exported() -> bool:
-    """Whether torch records operations for ``torch.export``, which cannot leave a graph."""
-    return is_traced() and torch.compiler.is_exporting()
+    """Whether torch records operations for ``torch.export``, which cannot leave a graph.
+
+    Code that ``torch.compile`` sees is told that it is exported, up to torch 2.11.
+    """
+    return torch.compiler.is_exporting() and not torch.compiler.is_dynamo_compiling()
 
 
 def only_basic_operations() -> bool:

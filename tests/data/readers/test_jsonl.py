@@ -72,6 +72,10 @@ def test_nodes_are_shuffled_by_the_seed(tmp_path):
             "no key is called 'featurs'; did you mean 'features'. choose from nodes, edges, ",
         ),
         ({"edges": [[0, 1]]}, "has an unknown number of nodes"),
+        (
+            {"nodes": 10_000_000, "edges": [[0, 1]]},
+            "announces 10,000,000 nodes with 1 edges, and at most 100,100 without features",
+        ),
         ({**PATH, "features": [[1.0]]}, "features has 1 entries for 3 nodes"),
         ({**PATH, "features": [[1], [1, 2], [1]]}, "lists of different lengths"),
         ({**PATH, "features": [[1, 2]] * 3}, "features is of width 2, but of width 1 in line 1"),
@@ -125,9 +129,9 @@ def test_a_key_that_occurs_twice_is_refused(tmp_path, line):
 
 def test_more_nodes_than_memory_can_hold_are_refused_before_it_is_requested(tmp_path, monkeypatch):
     monkeypatch.setenv("LFDS_MAX_MEMORY", "1GB")
-    (tmp_path / "g.jsonl").write_text('{"nodes": 10000000}\n' * 3)
+    (tmp_path / "g.jsonl").write_text('{"nodes": 100000}\n' * 300)
     message = r"g.jsonl: 30,000,000 nodes .* at least 1 GB of memory, and 1 GB may be used"
     with pytest.raises(DataError, match=message):
         read_jsonl(tmp_path / "g.jsonl")
     with pytest.raises(DataError, match=message):
-        list(stream_jsonl(tmp_path / "g.jsonl", size=3))
+        list(stream_jsonl(tmp_path / "g.jsonl", size=300))

@@ -22,6 +22,8 @@ from lfds.data.readers.arrays import Array, check_size, graphs_from_arrays, with
 
 # More nodes than this in one line is a mistake, and would exhaust the memory.
 _MAX_NODES = 10_000_000
+# A few bytes may announce nodes of which nothing is said: as many as these, and so many per edge.
+_BARE_NODES, _BARE_NODES_PER_EDGE = 100_000, 100
 # Every number is an object of Python.
 _BYTES_PER_LETTER = 8
 _Node = Annotated[int, Field(ge=0, lt=_MAX_NODES)]
@@ -173,10 +175,21 @@ def _parsed(text: bytes, file: Path, number: int) -> Line:
         raise DataError(problem, source=file, line=number) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"invalid JSON ({error})", source=file, line=number) from None
-    contradiction = _contradiction(line)
+    contradiction = _too_many(line) or _contradiction(line)
     if contradiction is not None:
         raise DataError(contradiction, source=file, line=number)
     return line
+
+
+def _too_many(line: Line) -> str | None:
+    """Return that there are more nodes than a line can have that says nothing of them."""
+    most = _BARE_NODES + _BARE_NODES_PER_EDGE * len(line.edges)
+    if line.features is not None or line.labels is not None or (line.nodes or 0) <= most:
+        return None
+    return (
+        f"announces {line.nodes:,} nodes with {len(line.edges):,} edges, and at most {most:,} "
+        "without features or labels are read; give the nodes features or labels"
+    )
 
 
 def _contradiction(line: Line) -> str | None:

@@ -1,6 +1,5 @@
 """What compiled code leaves its graph for."""
 
-import inspect
 from collections.abc import Callable
 
 import torch
@@ -9,9 +8,6 @@ from torch import Tensor
 from lfds.nn.ops.ragged import largest_and_one
 
 _REASON = "the number of graphs is read from index; with fullgraph=True pass dim_size or ptr"
-_takes_reason = "reason" in inspect.signature(torch.compiler.disable).parameters  # torch 2.8
 
 # As the code of PyG's aggregations does.
-read_count: Callable[[Tensor], int] = torch.compiler.disable(
-    largest_and_one, **({"reason": _REASON} if _takes_reason else {})
-)
+read_count: Callable[[Tensor], int] = torch.compiler.disable(largest_and_one, reason=_REASON)

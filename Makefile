@@ -33,18 +33,18 @@ demo: $(READY)  ## compare three poolings on built-in graphs, in minutes, and en
 
 # While the layer is tested, shapes are checked in every call, except where torch traces the code.
 # Everything else trains networks, for which these checks would take more time than the training.
-# Coverage is judged once, over all runs: fail_under holds for the report at the end.
-PYTEST := $(BIN)/python -m pytest -n auto --cov --cov-report= --cov-fail-under=0
+PYTEST := $(BIN)/python -m pytest -n auto
 SHAPES := --jaxtyping-packages=lfds.nn,beartype.beartype
+# Coverage, which takes 29 % more time, is judged once: fail_under holds for the report at the end.
+COVER := --cov --cov-report= --cov-fail-under=0
 
 test: lint types contracts  ## everything that must be green, in minutes
 	$(PYTEST) $(SHAPES) -m "shapes and not slow" tests/nn tests/testing
-	$(PYTEST) --cov-append -m "not shapes and not slow"
-	$(BIN)/coverage report
+	$(PYTEST) -m "not shapes and not slow"
 
 test-all: lint types contracts  ## the same, and the slow tests; shapes are checked everywhere
-	$(PYTEST) $(SHAPES) -m "not plain"
-	$(PYTEST) --cov-append -m plain
+	$(PYTEST) $(COVER) $(SHAPES) -m "not plain"
+	$(PYTEST) $(COVER) --cov-append -m plain
 	$(BIN)/coverage report
 
 # A failure names its input or its trial; with `python -m tests.attack replay NAME` it runs alone.

@@ -251,6 +251,11 @@ def test_the_summary_of_a_fit():
     assert summary(regressor(), graphs())[1].endswith(f", validation R2 {1 - error:.2f}")
 
 
+def test_the_summary_of_a_fit_that_keeps_the_last_epoch():
+    made = library.LFDSClassifier(**FAST_OPTIONS, keep="last").fit(graphs())
+    assert summary(made, graphs())[1].startswith("last epoch 2 of 2, validation accuracy ")
+
+
 def test_the_summary_of_a_fit_without_validation():
     made = library.LFDSClassifier(**FAST_OPTIONS, validation=0).fit(graphs())
     second = summary(made, graphs())[1]

@@ -385,7 +385,8 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
     epoch = f"epoch{'s' if len(histories) > 1 else ''} {epoch}"
     several = f" of {len(histories)} members averaged" if len(histories) > 1 else ""
     if histories[0].has_validation:
-        result = f"best {epoch}, validation {metric}{several}"
+        kept = "last" if estimator.keep == "last" else "best"
+        result = f"{kept} {epoch}, validation {metric}{several}"
     else:
         result = f"last {epoch}, training {metric} (no validation graphs)"
     return [f"fitted on {len(graphs):,} graphs with {what}", result]

@@ -29,7 +29,7 @@ from lfds.estimator.prediction_parts import PredictionSettings, model_fingerprin
 _PAGE = Path(__file__).parent / "SCALE.md"
 _BATCH, _BATCHES, _ROUNDS = 64, 2000, 3
 _TRAINED_ON = 2000
-_GRAPHS_OF_A_RACE = 4 * 65_536
+_GRAPHS_OF_A_RACE = 16 * 65_536
 
 
 def main(largest: int) -> None:

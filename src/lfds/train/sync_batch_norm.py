@@ -38,14 +38,16 @@ class RankBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:
         if not self.training:
             return self._by_running_statistics(input)
-        found = _Normalize.apply(input, self.eps, self.process_group)  # type: ignore[no-untyped-call]
-        normalized, mean, variance, count = found
+        rows = input.float()
+        mean, variance, count = _combined(_statistics(rows.detach()), self.process_group)
         if count < 2:  # a single row has no variance; see `normalize_rows`
             return self._by_running_statistics(input)
         self._update_statistics(mean, variance * (count / (count - 1)))
-        if self.weight is None:
-            return normalized
-        return torch.addcmul(self.bias, normalized, self.weight).to(input.dtype)
+        inverse = torch.rsqrt(variance + self.eps)
+        normalized: Tensor = _Normalize.apply(  # type: ignore[no-untyped-call]
+            rows, self.weight, self.bias, mean, inverse, count, self.process_group
+        )
+        return normalized.to(input.dtype)
 
     def _by_running_statistics(self, input: Tensor) -> Tensor:
         mean, variance = self.running_mean, self.running_var
@@ -64,50 +66,72 @@ class RankBatchNorm(_BatchNorm):
 
 
 class _Normalize(torch.autograd.Function):
-    r"""Rows minus the mean of all ranks, over their standard deviation.
+    r"""Rows minus the mean of all ranks, over their standard deviation, scaled and shifted.
 
     .. math::
-        \hat{x} = (x - \mu) / s, \quad s = \sqrt{\sigma^2 + \epsilon}, \qquad
-        \mathrm{d}x = \frac{1}{s} \left( \mathrm{d}\hat{x} - \frac{1}{n} \sum \mathrm{d}\hat{x}
-            - \hat{x} \, \frac{1}{n} \sum \hat{x} \, \mathrm{d}\hat{x} \right)
+        \hat{x} = (x - \mu) / s, \quad s = \sqrt{\sigma^2 + \epsilon}, \quad
+        y = w \hat{x} + b, \qquad
+        \mathrm{d}x = \frac{w}{s} \left( \mathrm{d}y - \frac{1}{n} \sum \mathrm{d}y
+            - \hat{x} \, \frac{1}{n} \sum \hat{x} \, \mathrm{d}y \right)
 
-    The sums are over the rows of all ranks.
+    The sums are over the rows of all ranks, but in the gradients of :math:`w` and :math:`b`, which
+    are added up with those of all other parameters.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, rows: Tensor, eps: float, group: Any
-    ) -> tuple[Tensor, Tensor, Tensor, int]:
-        wide = rows.float()
-        own = wide.new_zeros(2 * rows.shape[1] + 1)
-        if len(rows):
-            variance, mean = torch.var_mean(wide, dim=0, correction=0)
-            own = torch.cat([mean, variance, wide.new_tensor([len(rows)])])
-        mean, variance, count = _combined(own, group)
-        scale = torch.rsqrt(variance + eps)
-        normalized = (wide - mean).mul_(scale)
-        ctx.save_for_backward(normalized, scale)
+        ctx: Any,
+        rows: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        mean: Tensor,
+        inverse: Tensor,
+        count: int,
+        group: Any,
+    ) -> Tensor:
+        ctx.save_for_backward(rows, weight, mean, inverse)
         ctx.count, ctx.group = count, group
-        ctx.mark_non_differentiable(mean, variance)
-        return normalized.to(rows.dtype), mean, variance, count
+        scale = inverse if weight is None else inverse * weight
+        normalized = (rows - mean).mul_(scale)
+        return normalized if bias is None else normalized.add_(bias)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor, *_: Any) -> tuple[Tensor, None, None]:
-        normalized, scale = ctx.saved_tensors
-        wide = grad.float()
-        sums = torch.stack([wide.sum(dim=0), (wide * normalized).sum(dim=0)])
-        dist.all_reduce(sums, group=ctx.group)
-        sums /= ctx.count
-        found = torch.addcmul(wide - sums[0], normalized, sums[1], value=-1).mul_(scale)
-        return found.to(grad.dtype), None, None
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        rows, weight, mean, inverse = ctx.saved_tensors
+        own = _sums(grad, rows, mean, inverse)
+        means = torch.stack(_gathered(own, ctx.group)).sum(dim=0) / ctx.count
+        scale = inverse if weight is None else inverse * weight
+        found = (rows - mean).mul_(-inverse * means[1]).sub_(means[0]).add_(grad).mul_(scale)
+        learned = (None, None) if weight is None else (own[1], own[0])
+        return found, *learned, None, None, None, None
+
+
+def _statistics(rows: Tensor) -> Tensor:
+    """Return mean and variance of the rows of this rank, and their number, in one vector."""
+    if not len(rows):
+        return rows.new_zeros(2 * rows.shape[1] + 1)
+    # On a CPU `var_mean` takes several times as long, and the kernel of torch's batch norm rounds
+    # too much for ranks that have few rows.
+    mean = rows.mean(dim=0)
+    variance = (rows - mean).square_().mean(dim=0)
+    return torch.cat([mean, variance, rows.new_tensor([len(rows)])])
+
+
+def _sums(grad: Tensor, rows: Tensor, mean: Tensor, inverse: Tensor) -> Tensor:
+    """Return the sums of the gradient, and of its product with the normalized rows."""
+    if not len(rows):
+        return rows.new_zeros(2, rows.shape[1])
+    ones = torch.ones_like(mean)
+    _, products, total = torch.ops.aten.native_batch_norm_backward(
+        grad, rows, ones, None, None, mean, inverse, True, 0.0, [False, True, True]
+    )
+    return torch.stack([total, products])
 
 
 def _combined(own: Tensor, group: Any) -> tuple[Tensor, Tensor, int]:
     """Return mean, variance and number of the rows of all ranks, added up in their order."""
-    parts = [torch.empty_like(own) for _ in range(dist.get_world_size(group))]
-    dist.all_gather(parts, own, group=group)
-    table = torch.stack(parts).double()
+    table = torch.stack(_gathered(own, group)).double()
     channels = (table.shape[1] - 1) // 2
     counts = table[:, -1:]
     count = counts.sum()
@@ -116,6 +140,13 @@ def _combined(own: Tensor, group: Any) -> tuple[Tensor, Tensor, int]:
     mean = (share * means).sum(dim=0)
     variance = (share * (variances + torch.square(means - mean))).sum(dim=0)
     return mean.to(own.dtype), variance.to(own.dtype), int(count)
+
+
+def _gathered(own: Tensor, group: Any) -> list[Tensor]:
+    """Return the tensors of all ranks in order; between processes faster than their sum."""
+    parts = [torch.empty_like(own) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(parts, own, group=group)
+    return parts
 
 
 def synchronize_norms(model: nn.Module, group: Any) -> None:

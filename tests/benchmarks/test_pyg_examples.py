@@ -24,16 +24,6 @@ def test_an_incomplete_run_has_no_mean():
     assert not any("proteins" in line for line in lines)
 
 
-def test_fewer_seeds_than_asked_for_are_shown():
-    for pool in pyg_examples.POOLS:
-        for turn in range(3):
-            pyg_examples.append("proteins", pool, turn, "seconds", 1.0)
-            pyg_examples.append("proteins", pool, turn, "accuracy", 70.0 + turn)
-    lines = pyg_examples.tables(seeds=10).splitlines()
-    assert "| `SetTransformer` | 71.0 ± 1.0 (3 seeds) | 1.00 | 1.0x |" in lines
-    assert "| `GMT` | - | 1.00 | 1.0x |" in lines
-
-
 def test_runs_that_are_there_are_not_run_again(tmp_path, monkeypatch):
     monkeypatch.setattr(pyg_examples, "run", lambda case, graphs, pool, seed: 50.0 + seed)
     graphs = [pyg_examples._random_molecule(torch.Generator().manual_seed(i)) for i in range(3)]

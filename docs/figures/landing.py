@@ -70,8 +70,10 @@ def main() -> None:
     torch.manual_seed(0)
     channels = EXAMPLE["CHANNELS"]
     prototypes = torch.randn(EXAMPLE["TYPES"], channels)
-    loop = lfds.LFDSPool(channels, lfds.Loop(12), reduction="mean", slot_dropout=0.0)
-    image = lfds.LFDSPool(channels, lfds.Image(4, 4), reduction="mean", slot_dropout=0.0)
+    # The anchors of the paper are free: a slot comes to hold few classes, which is easy to see.
+    options = {"reduction": "mean", "slot_dropout": 0.0}
+    loop = lfds.LFDSPool.paper(channels, lfds.Loop(12), **options)
+    image = lfds.LFDSPool.paper(channels, lfds.Image(4, 4), **options)
     for pool in (loop, image):
         EXAMPLE["accuracy"](pool, pool.out_channels, prototypes)
     x, index, kind, _ = EXAMPLE["random_sets"](prototypes)

@@ -22,7 +22,6 @@ from lfds.config.encoding import EncodingSettings
 from lfds.config.migrations import fill_legacy_defaults
 from lfds.config.network import recorded_network
 from lfds.config.training import TrainingSettings
-from lfds.data.datasets.catalog import TU_DATASETS
 from lfds.results.record import Record, ResultsError, Rule
 from lfds.results.rules import Scores, scores_by
 from lfds.results.statistics import Comparison, compare, holm
@@ -90,14 +89,21 @@ def fill(table: Table, records: Sequence[Record]) -> Cells:
     for dataset in table.datasets:
         for row in table.rows:
             spec = row.spec(dataset)
-            some = [r for r in by_place.get((dataset, row.pool), ()) if belongs(r, spec)]
+            edges = row.edge_data[dataset]
+            near = by_place.get((dataset, row.pool), ())
+            some = [record for record in near if belongs(record, spec, edge_data=edges)]
             cells[row.name, dataset] = Cell(row, dataset, spec, tuple(some))
         _check_same_graphs([cells[row.name, dataset] for row in table.rows])
     return cells
 
 
-def belongs(record: Record, spec: CompareSpec) -> bool:
+def belongs(record: Record, spec: CompareSpec, *, edge_data: bool) -> bool:
     """Return whether a record was trained exactly as a comparison of one pooling says.
+
+    Args:
+        record: The record.
+        spec: The comparison.
+        edge_data: Whether edges of the dataset have labels or attributes.
 
     Settings that are left to their defaults count with the defaults of today, so that a record of
     an earlier default configuration belongs to no row of the present one.
@@ -115,8 +121,6 @@ def belongs(record: Record, spec: CompareSpec) -> bool:
         return False
     (candidate,) = found["candidates"]
     trained = fill_legacy_defaults(TrainingSettings, candidate["training"])
-    published = TU_DATASETS.get(fold.dataset)
-    edge_data = published is not None and published.edge_labels
     network = spec.network_for(fold.pool).for_data(edge_data=edge_data).as_recorded()
     same_network = recorded_network(candidate["network"]) == recorded_network(network)
     return same_network and trained == spec.training.model_dump(mode="json")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lfds.config.comparison import CompareSpec, make_spec
+from lfds.data.datasets.catalog import TU_DATASETS
 
 MANIFEST = Path(__file__).with_name("manifest.toml")
 DATA = Path("data")
@@ -24,6 +25,7 @@ class Row:
         baseline: Name of the row that it is compared with; empty for none.
         measure: ``test``, or ``validation`` for the accuracy on validation graphs.
         options: Options of ``lfds compare``, by dataset.
+        edge_data: Whether edges have labels or attributes, by dataset.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Row:
     baseline: str
     measure: str
     options: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    edge_data: Mapping[str, bool] = field(repr=False)
 
     def spec(self, dataset: str, root: Path = DATA) -> CompareSpec:
         """Return the comparison that trains this row on a dataset."""
@@ -84,10 +87,17 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, Table]:
 def _row(name: str, given: Mapping[str, Any], budgets: Mapping[str, Any]) -> Row:
     shared = {key: value for key, value in given.items() if key not in _NO_OPTIONS}
     baseline = given.get("baseline", "")
+    budget = {data: dict(own) for data, own in budgets[given["budget"]].items()}
+    edge_data = {data: own.pop("edge_data", _has_edge_labels(data)) for data, own in budget.items()}
     return Row(
         name=name,
         pool=given.get("pool", name),
         baseline="" if baseline == name else baseline,
         measure=given.get("measure", "test"),
-        options={data: {**own, **shared} for data, own in budgets[given["budget"]].items()},
+        options={data: {**own, **shared} for data, own in budget.items()},
+        edge_data=edge_data,
     )
+
+
+def _has_edge_labels(dataset: str) -> bool:
+    return dataset in TU_DATASETS and TU_DATASETS[dataset].edge_labels

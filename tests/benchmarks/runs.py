@@ -55,9 +55,10 @@ PAGE = "".join(
 )
 
 
-def tables(folder):
+def tables(folder, edges=False):
     path = folder / "manifest.toml"
-    path.write_text(MANIFEST)
+    text = MANIFEST.replace("A = { ", "A = { edge_data = true, ", 1) if edges else MANIFEST
+    path.write_text(text)
     return read_manifest(path)
 
 
@@ -78,7 +79,9 @@ def one(table, name, dataset, fold=0, accuracy=0.5, *, seed=0, by=0.0, content="
         "candidates": [
             {
                 "training": training,
-                "network": spec.network_for(row.pool).for_data(edge_data=False).as_recorded(),
+                "network": spec.network_for(row.pool)
+                .for_data(edge_data=row.edge_data[dataset])
+                .as_recorded(),
             }
         ],
     } | ({"splits": "b"} if spec.splits else {"validation": 0.1})

@@ -56,6 +56,15 @@ def test_rows_that_differ_in_the_pooling_alone_are_one_comparison(tmp_path):
     assert [spec.data for spec in table.specs(["loop"], ["A", "B"])] == [("A",), ("B",)]
 
 
+def test_a_record_without_edge_data_does_not_belong_to_data_that_have_them(tmp_path):
+    plain, edges = tables(tmp_path)["main"], tables(tmp_path, edges=True)["main"]
+    assert [row_of(table, "max").edge_data["A"] for table in (plain, edges)] == [False, True]
+    for table, other in ((plain, edges), (edges, plain)):
+        records = [one(table, "max", "A")]
+        assert fill(table, records)["max", "A"].records
+        assert not fill(other, records)["max", "A"].records
+
+
 def test_a_record_belongs_to_the_row_it_was_trained_as_and_to_no_other(tmp_path):
     all_tables = tables(tmp_path)
     names = {name: [row.name for row in table.rows] for name, table in all_tables.items()}

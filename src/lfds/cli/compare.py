@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lfds.cli.data import SkipBad, flags_named
 from lfds.cli.options import flag_of, network_options, options_from, print_warnings, with_flags
 from lfds.config.comparison import (
     CompareSpec,
@@ -32,7 +33,7 @@ _ALL_FLAGS = {
 }
 
 
-@options_from(CompareSpec, leave_out=("encoding", "options", "grid"), flags=_FLAGS)
+@options_from(CompareSpec, leave_out=("encoding", "options", "grid", "skip_bad"), flags=_FLAGS)
 def compare(
     out: Annotated[
         Path, typer.Option(help="Folder of results; the same command resumes the run there.")
@@ -60,6 +61,7 @@ def compare(
             help="Add a row without a network: a random forest on histograms (random-forest).",
         ),
     ] = False,
+    skip_bad: SkipBad = False,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     patience: Annotated[
         float, typer.Option(min=0, help="Seconds between two checkpoints of a fold.")
@@ -80,6 +82,8 @@ def compare(
             given["options"] = network_options(option)
         if preset is not None:
             given["preset"] = preset
+        if skip_bad:
+            given["skip_bad"] = True
         named = {**(read_options(spec) if spec else {}), **given}
         checked = _with_baseline(_checked_spec(named, base, out), baseline)
         result = _run(
@@ -148,7 +152,8 @@ def _run(
         if tensorboard is not None:
             observer = TensorBoardCurves(tensorboard, observer)
         engine = None if ray is None else RayEngine(ray)
-        return run(spec, out, observer, engine=engine, **how)
+        with flags_named():
+            return run(spec, out, observer, engine=engine, **how)
 
 
 def _print(result: "Result", *, as_json: bool) -> None:

@@ -20,7 +20,7 @@ from lfds.data.encodings.compute import structural_features
 from lfds.data.encodings.encoder import automatic_encoding
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
-from lfds.data.sources import open_source
+from lfds.data.sources import ReadOptions, open_source, options_of
 from lfds.data.splits import stratified_sample
 from lfds.data.storage import content_of
 from lfds.seeds import seed_for
@@ -71,13 +71,22 @@ def load_datasets(spec: CompareSpec, root: Path) -> list[GraphSet]:
 
 
 def _open(source: str, root: Path, spec: CompareSpec) -> GraphSet:
+    options: ReadOptions = {"group": spec.groups}
+    named = spec.target is not None or spec.skip_bad
+    # Among several datasets those that have columns get them; alone, one without says so.
+    if named and (len(spec.data) == 1 or "target" in options_of(source, root)):
+        options |= {"target": spec.target, "bad": "skip" if spec.skip_bad else "stop"}
     try:
-        return open_source(source, root, group=spec.groups)
+        return open_source(source, root, **options)
     except DataError as error:
-        if error.source != "group":
+        names = {
+            "group": "splits" if spec.splits else "group_column",
+            "target": "target",
+            "bad": "skip_bad",
+        }
+        if str(error.source) not in names:
             raise
-        option = "splits" if spec.splits else "group_column"
-        raise SpecError(f"{option}: {error.problem}; leave it out") from error
+        raise SpecError(f"{names[str(error.source)]}: {error.problem}; leave it out") from error
 
 
 def prepare_datasets(

@@ -75,6 +75,10 @@ class CompareSpec(TrainingSettings):
     stay in one part; or ``random``, the default."""
     group_column: str | None = None
     """Column of a .csv file; graphs with the same cell there stay in one part of every fold."""
+    target: str | None = None
+    """Column of classes in .csv files; needed where a file has several that could be meant."""
+    skip_bad: bool = False
+    """Skip rows of .csv files with an invalid SMILES or without a target."""
     encoding: Literal["auto"] | EncodingSettings = "auto"
     """Which features the nodes get; ``auto`` is labels and attributes, and random-walk return
     probabilities where the graphs have neither."""
@@ -135,7 +139,7 @@ class CompareSpec(TrainingSettings):
 
     @model_validator(mode="after")
     def _check_text(self) -> Self:
-        for text in (*self.data, *self.splits, self.group_column or ""):
+        for text in (*self.data, *self.splits, self.group_column or "", self.target or ""):
             if not is_text(text):
                 raise ValueError(
                     f"{text!r} is not valid Unicode, as paths in another encoding are, and "

@@ -157,13 +157,20 @@ def gains_on(dataset: str, table: Table, cells: Cells) -> dict[str, Gain]:
     found: dict[str, Comparison] = {}
     for row in table.rows:
         if row.baseline:
-            cell, other = cells[row.name, dataset], cells[row.baseline, dataset]
-            seeds = [seed for seed in cell.seeds if seed in other.seeds]
-            if seeds:
-                mine, theirs = (one.scores(seeds=seeds) for one in (cell, other))
-                found[row.name] = compare(mine, theirs, "fair")
+            gain = gain_over(cells[row.name, dataset], cells[row.baseline, dataset])
+            if gain is not None:
+                found[row.name] = gain
     ps = holm([outcome.p for outcome in found.values()])
     return {name: Gain(o, p) for (name, o), p in zip(found.items(), ps, strict=True)}
+
+
+def gain_over(cell: Cell, other: Cell) -> Comparison | None:
+    """Compare two cells over the folds of the seeds that both have; None if there is no such."""
+    seeds = [seed for seed in cell.seeds if seed in other.seeds]
+    if not seeds:
+        return None
+    mine, theirs = (one.scores(seeds=seeds) for one in (cell, other))
+    return compare(mine, theirs, "fair")
 
 
 @dataclass(frozen=True)

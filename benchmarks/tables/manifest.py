@@ -52,11 +52,13 @@ class Table:
         name: What the table is called.
         rows: Its rows.
         datasets: Its columns.
+        planned: Comparisons over all datasets: a row, and the rows that it is compared with.
     """
 
     name: str
     rows: tuple[Row, ...]
     datasets: tuple[str, ...]
+    planned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def specs(
         self, rows: Collection[str], datasets: Iterable[str], root: Path = DATA
@@ -78,9 +80,14 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, Table]:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     tables = {}
     for name, common in content["tables"].items():
-        rows = common.pop("rows").items()
+        rows, planned = common.pop("rows").items(), common.pop("planned", {})
         made = tuple(_row(row, {**common, **own}, content["budgets"]) for row, own in rows)
-        tables[name] = Table(name, made, tuple(content["budgets"][common["budget"]]))
+        tables[name] = Table(
+            name=name,
+            rows=made,
+            datasets=tuple(content["budgets"][common["budget"]]),
+            planned={row: tuple(others) for row, others in planned.items()},
+        )
     return tables
 
 

@@ -8,7 +8,14 @@ from pathlib import Path
 from benchmarks.marks import markdown_table, write_between
 from benchmarks.tables.cells import fill
 from benchmarks.tables.manifest import Table
-from benchmarks.tables.rows import ALL, CsvRow, comparison_rows, cost_rows, reproduction_rows
+from benchmarks.tables.rows import (
+    ALL,
+    CsvRow,
+    comparison_rows,
+    cost_rows,
+    planned_rows,
+    reproduction_rows,
+)
 from lfds.data.atomic_io import atomic_write
 from lfds.report.formatting import p_text, points
 from lfds.results.record import Record
@@ -26,8 +33,10 @@ def write_tables(
     main, ablations = (list(comparison_rows(tables[n], cells[n])) for n in ("main", "ablations"))
     paper = list(reproduction_rows(cells["reproduction"]))
     costs = list(cost_rows({n: cells[n] for n in ("main", "reproduction")}, records))
+    overall = planned_rows(tables["main"], cells["main"])
     written = {
         "main": (main, comparison(main, "accuracy")),
+        "planned": (overall, planned(overall)),
         "reproduction": (paper, reproduction(paper)),
         "ablations": (ablations, comparison(ablations, "validation")),
         "cost": (costs, cost([row for row in costs if row["table"] == "main"])),
@@ -92,6 +101,23 @@ def _marked(text: str, gain: float | None, p: float | None) -> str:
     if gain is None or p is None or p >= ALPHA:
         return text
     return f"**{text}**" if gain > 0 else f"*{text}*"
+
+
+def planned(rows: Sequence[CsvRow]) -> str:
+    """Return one line for each planned comparison over all datasets."""
+    lines = [
+        [
+            f"`{row['row']}` and `{row['baseline']}`",
+            str(row["datasets"]),
+            f"{row['ahead']} / {row['behind']}",
+            _marked(points(row["gain"] / 100), row["gain"], row["p_holm"]),
+            p_text(row["p"]),
+            p_text(row["p_holm"]),
+        ]
+        for row in rows
+    ]
+    titles = ["", "datasets", "ahead / behind", "mean gain", "p", "p, Holm"]
+    return markdown_table(titles, lines) if rows else f"Everything is {NOT_RUN}."
 
 
 def reproduction(rows: Sequence[CsvRow]) -> str:

@@ -1,14 +1,14 @@
 """Turn cells into the rows of the CSV files; accuracies are in percent."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import Any, Literal
 
-from benchmarks.tables.cells import Cell, Cells, gains_on, mean_gains
+from benchmarks.tables.cells import Cell, Cells, gain_over, gains_on, mean_gains, sign_flips
 from benchmarks.tables.manifest import Table
 from lfds.report.paper import Published, published
 from lfds.results.record import PROTOCOLS, Record
-from lfds.results.statistics import summarise
+from lfds.results.statistics import holm, summarise
 
 CsvRow = dict[str, Any]
 ALL = "all"
@@ -36,6 +36,29 @@ def comparison_rows(table: Table, cells: Cells) -> Iterator[CsvRow]:
     for name, mean in mean_gains(gains).items():
         place = {"row": name, "dataset": ALL, "gain": 100 * mean.difference}
         yield place | {"p": mean.p, "p_holm": mean.p_holm, "datasets": mean.datasets}
+
+
+def planned_rows(table: Table, cells: Cells) -> list[CsvRow]:
+    """Return the planned comparisons: the mean gain over all datasets that both rows have."""
+    found = []
+    for name, others in table.planned.items():
+        for other in others:
+            pairs = [gain_over(cells[name, d], cells[other, d]) for d in table.datasets]
+            gains = [gain.difference for gain in pairs if gain is not None]
+            if gains:
+                found.append(
+                    {
+                        "row": name,
+                        "baseline": other,
+                        "datasets": len(gains),
+                        "ahead": sum(gain > 0 for gain in gains),
+                        "behind": sum(gain < 0 for gain in gains),
+                        "gain": 100 * fmean(gains),
+                        "p": sign_flips(gains),
+                    }
+                )
+    ps = holm([row["p"] for row in found])
+    return [row | {"p_holm": p} for row, p in zip(found, ps, strict=True)]
 
 
 def reproduction_rows(cells: Cells) -> Iterator[CsvRow]:

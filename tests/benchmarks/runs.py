@@ -15,6 +15,7 @@ B = { epochs = 4, folds = 3, splits = ["splits"] }
 budget = "short"
 baseline = "max"
 seeds = 2
+planned = { loop = ["max", "sort"] }
 
 [tables.main.rows]
 "max" = {}
@@ -51,7 +52,7 @@ pool = "loop"
 CURVES = ((0.2, 0.6, 0.1), (0.5, 0.4, 0.1), (0.2, 0.6, 0.1))
 PAGE = "".join(
     f"<!-- {name}: begin -->\n<!-- {name}: end -->\n"
-    for name in ("main", "reproduction", "ablations", "cost")
+    for name in ("main", "planned", "reproduction", "ablations", "cost")
 )
 
 

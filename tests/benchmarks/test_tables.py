@@ -7,8 +7,21 @@ import numpy as np
 import pytest
 from benchmarks.marks import write_between
 from benchmarks.tables.cells import fill, gains_on, mean_gains, sign_flips
-from benchmarks.tables.page import as_csv, comparison, cost, reproduction, write_tables
-from benchmarks.tables.rows import comparison_rows, cost_rows, reproduction_rows, side_of
+from benchmarks.tables.page import (
+    as_csv,
+    comparison,
+    cost,
+    planned,
+    reproduction,
+    write_tables,
+)
+from benchmarks.tables.rows import (
+    comparison_rows,
+    cost_rows,
+    planned_rows,
+    reproduction_rows,
+    side_of,
+)
 
 from lfds.report.paper import Published
 from lfds.results.record import Failure, ResultsError
@@ -285,7 +298,7 @@ def test_words_around_the_tables_of_a_page_stay(tmp_path):
     assert text.startswith("# Results\n\n<!-- main: begin -->\n|  | A | mean gain |")
     assert text.endswith("<!-- cost: end -->\n\nWords.\n")
     assert sorted(path.stem for path in tmp_path.glob("*.csv")) == [
-        "ablations", "cost", "main", "reproduction",
+        "ablations", "cost", "main", "planned", "reproduction",
     ]  # fmt: skip
 
 
@@ -293,3 +306,22 @@ def test_a_page_without_marks_is_refused(tmp_path):
     (tmp_path / "page.md").write_text("# Results\n")
     with pytest.raises(ValueError, match="main: begin"):
         write_between(tmp_path / "page.md", "main", "text")
+
+
+def test_planned_comparisons_are_corrected_among_themselves(tmp_path):
+    better = [0.90, 0.95, 0.93]
+    table, cells = main_table(
+        tmp_path,
+        lambda t: cell(t, "max", "A", MAX),
+        lambda t: cell(t, "max", "B", MAX),
+        lambda t: cell(t, "loop", "A", LOOP),
+        lambda t: cell(t, "loop", "B", LOOP),
+        lambda t: cell(t, "sort", "B", better),
+    )
+    over_max, over_sort = planned_rows(table, cells)
+    assert over_max["gain"] == pytest.approx(100 * (np.mean(LOOP) - np.mean(MAX)))
+    assert over_sort["gain"] == pytest.approx(100 * (np.mean(LOOP) - np.mean(better)))
+    assert [over_max[name] for name in ("datasets", "ahead", "behind")] == [2, 2, 0]
+    assert [over_sort[name] for name in ("datasets", "ahead", "behind")] == [1, 0, 1]
+    assert (over_max["p"], over_max["p_holm"]) == (0.5, 1.0)
+    assert "| `loop` and `max` | 2 | 2 / 0 |" in planned([over_max, over_sort])

@@ -53,6 +53,11 @@ class Cell:
         full = takewhile(lambda s: folds.count(s) == self.spec.folds, self.spec.all_seeds)
         return tuple(full)
 
+    @property
+    def last_seed(self) -> int:
+        """The last complete seed; the first one where none is."""
+        return self.seeds[-1] if self.seeds else self.spec.seed
+
     def scores(self, measure: str = "", seeds: Sequence[int] | None = None) -> Scores:
         """Return the accuracy of each fold, ``[seeds, folds]``.
 

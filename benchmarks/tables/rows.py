@@ -94,8 +94,10 @@ def side_of(ours: float, theirs: Published) -> Literal["within", "above", "below
 
 
 def cost_rows(tables: Mapping[str, Cells], records: Sequence[Record]) -> Iterator[CsvRow]:
-    """Yield medians over the folds of the first seed: seconds, megabytes and parameters.
+    """Yield medians over the folds of the last seed: seconds, megabytes and parameters.
 
+    Seeds are often run one after the other, on machines of different speeds; the last ones of all
+    rows were more likely run together.
     The first fold of a dataset also loads code and data that later ones find in memory, so that its
     memory is left out. Rows that train a pooling once more in another way are left out as well.
     """
@@ -107,7 +109,7 @@ def cost_rows(tables: Mapping[str, Cells], records: Sequence[Record]) -> Iterato
             seen = [
                 (record.key, record.outcome)
                 for record in cell.records
-                if record.fold.seed == cell.spec.seed and record.outcome is not None
+                if record.fold.seed == cell.last_seed and record.outcome is not None
             ]
             if cell.row.name == cell.row.pool and seen:
                 later = [outcome for key, outcome in seen if key not in first.values()]

@@ -263,11 +263,16 @@ def test_costs_are_medians_and_the_first_fold_has_no_memory(tmp_path):
     table = tables(tmp_path)["main"]
     peaks = [90e6, 20e6, 30e6]
     records = [
-        one(table, name, "A", fold, seconds=10.0**fold, peak_memory=int(peak))
-        for name, some in (("max", peaks), ("loop", [7e6] * 3), ("max (last epoch)", peaks))
+        one(table, name, "A", fold, seed=seed, seconds=10.0**fold, peak_memory=int(peak))
+        for name, seed, some in (
+            ("max", 1, peaks),
+            ("loop", 0, [7e6] * 3),
+            ("max (last epoch)", 0, peaks),
+        )
         for fold, peak in enumerate(some)
     ]
-    records += cell(table, "max", "A", seed=1, seconds=99.0) + cell(table, "loop", "B")[:1]
+    records += cell(table, "max", "A", seconds=99.0) + cell(table, "loop", "B")[:1]
+    records += cell(table, "loop", "A", seed=1, seconds=99.0)[:2]  # not complete
     rows = list(cost_rows({"main": fill(table, records)}, records))
     lines = lines_of(cost(rows))
     assert lines["`max`"] == ["9", "10 s, 25 MB", "not run"]

@@ -1,7 +1,7 @@
 """Read the manifest: which rows, datasets and options belong to a table."""
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,21 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Planned:
+    """Comparisons over datasets that a table is about.
+
+    Attributes:
+        row: Name of a row.
+        baselines: Names of the rows that it is compared with.
+        without: Datasets that are left out.
+    """
+
+    row: str
+    baselines: Sequence[str]
+    without: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Table:
     """One table.
 
@@ -52,13 +67,13 @@ class Table:
         name: What the table is called.
         rows: Its rows.
         datasets: Its columns.
-        planned: Comparisons over all datasets: a row, and the rows that it is compared with.
+        planned: The comparisons over datasets that it is about.
     """
 
     name: str
     rows: tuple[Row, ...]
     datasets: tuple[str, ...]
-    planned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    planned: tuple[Planned, ...] = ()
 
     def specs(
         self, rows: Collection[str], datasets: Iterable[str], root: Path = DATA
@@ -80,13 +95,13 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, Table]:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     tables = {}
     for name, common in content["tables"].items():
-        rows, planned = common.pop("rows").items(), common.pop("planned", {})
+        rows, planned = common.pop("rows").items(), common.pop("planned", ())
         made = tuple(_row(row, {**common, **own}, content["budgets"]) for row, own in rows)
         tables[name] = Table(
             name=name,
             rows=made,
             datasets=tuple(content["budgets"][common["budget"]]),
-            planned={row: tuple(others) for row, others in planned.items()},
+            planned=tuple(Planned(**some) for some in planned),
         )
     return tables
 

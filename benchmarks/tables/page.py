@@ -33,7 +33,7 @@ def write_tables(
     main, ablations = (list(comparison_rows(tables[n], cells[n])) for n in ("main", "ablations"))
     paper = list(reproduction_rows(cells["reproduction"]))
     costs = list(cost_rows({n: cells[n] for n in ("main", "reproduction")}, records))
-    overall = planned_rows(tables["main"], cells["main"])
+    overall = list(planned_rows(tables["main"], cells["main"]))
     written = {
         "main": (main, comparison(main, "accuracy")),
         "planned": (overall, planned(overall)),
@@ -104,10 +104,10 @@ def _marked(text: str, gain: float | None, p: float | None) -> str:
 
 
 def planned(rows: Sequence[CsvRow]) -> str:
-    """Return one line for each planned comparison over all datasets."""
+    """Return one line for each comparison over datasets that the table is about."""
     lines = [
         [
-            f"`{row['row']}` and `{row['baseline']}`",
+            f"`{row['row']}` and `{row['baseline']}`{', without parts' if row['without'] else ''}",
             str(row["datasets"]),
             f"{row['ahead']} / {row['behind']}",
             _marked(points(row["gain"] / 100), row["gain"], row["p_holm"]),

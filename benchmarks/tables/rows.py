@@ -38,27 +38,28 @@ def comparison_rows(table: Table, cells: Cells) -> Iterator[CsvRow]:
         yield place | {"p": mean.p, "p_holm": mean.p_holm, "datasets": mean.datasets}
 
 
-def planned_rows(table: Table, cells: Cells) -> list[CsvRow]:
-    """Return the planned comparisons: the mean gain over all datasets that both rows have."""
-    found = []
-    for name, others in table.planned.items():
-        for other in others:
-            pairs = [gain_over(cells[name, d], cells[other, d]) for d in table.datasets]
-            gains = [gain.difference for gain in pairs if gain is not None]
-            if gains:
-                found.append(
-                    {
-                        "row": name,
-                        "baseline": other,
-                        "datasets": len(gains),
-                        "ahead": sum(gain > 0 for gain in gains),
-                        "behind": sum(gain < 0 for gain in gains),
-                        "gain": 100 * fmean(gains),
-                        "p": sign_flips(gains),
-                    }
-                )
-    ps = holm([row["p"] for row in found])
-    return [row | {"p_holm": p} for row, p in zip(found, ps, strict=True)]
+def planned_rows(table: Table, cells: Cells) -> Iterator[CsvRow]:
+    """Yield mean gains over the datasets that both rows have, corrected for a row's baselines."""
+    for plan in table.planned:
+        datasets = [name for name in table.datasets if name not in plan.without]
+        found = []
+        for other in plan.baselines:
+            pairs = (gain_over(cells[plan.row, d], cells[other, d]) for d in datasets)
+            if gains := [pair.difference for pair in pairs if pair is not None]:
+                found.append((other, gains))
+        ps = [sign_flips(gains) for _, gains in found]
+        for (other, gains), p, p_holm in zip(found, ps, holm(ps), strict=True):
+            yield {
+                "row": plan.row,
+                "baseline": other,
+                "without": " ".join(plan.without),
+                "datasets": len(gains),
+                "ahead": sum(gain > 0 for gain in gains),
+                "behind": sum(gain < 0 for gain in gains),
+                "gain": 100 * fmean(gains),
+                "p": p,
+                "p_holm": p_holm,
+            }
 
 
 def reproduction_rows(cells: Cells) -> Iterator[CsvRow]:

@@ -15,7 +15,10 @@ B = { epochs = 4, folds = 3, splits = ["splits"] }
 budget = "short"
 baseline = "max"
 seeds = 2
-planned = { loop = ["max", "sort"] }
+planned = [
+    { row = "loop", baselines = ["max", "sort"] },
+    { row = "loop", baselines = ["max"], without = ["A"] },
+]
 
 [tables.main.rows]
 "max" = {}

@@ -323,10 +323,13 @@ def test_planned_comparisons_are_corrected_among_themselves(tmp_path):
         lambda t: cell(t, "loop", "B", LOOP),
         lambda t: cell(t, "sort", "B", better),
     )
-    over_max, over_sort = planned_rows(table, cells)
+    over_max, over_sort, without_a = planned_rows(table, cells)
     assert over_max["gain"] == pytest.approx(100 * (np.mean(LOOP) - np.mean(MAX)))
     assert over_sort["gain"] == pytest.approx(100 * (np.mean(LOOP) - np.mean(better)))
     assert [over_max[name] for name in ("datasets", "ahead", "behind")] == [2, 2, 0]
     assert [over_sort[name] for name in ("datasets", "ahead", "behind")] == [1, 0, 1]
     assert (over_max["p"], over_max["p_holm"]) == (0.5, 1.0)
-    assert "| `loop` and `max` | 2 | 2 / 0 |" in planned([over_max, over_sort])
+    assert [without_a[name] for name in ("datasets", "p", "p_holm")] == [1, 1.0, 1.0]
+    text = planned([over_max, without_a])
+    assert "| `loop` and `max` | 2 | 2 / 0 |" in text
+    assert "| `loop` and `max`, without parts | 1 |" in text

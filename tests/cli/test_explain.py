@@ -50,6 +50,18 @@ def test_a_missing_model_is_one_line(lfds, saved, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_figures_in_the_place_of_a_file_are_refused_before_the_page_is_written(
+    lfds, saved, tmp_path
+):
+    (tmp_path / "file").write_text("")
+    for figures in (tmp_path / "file", tmp_path / "file" / "below"):
+        code, out, err = lfds("explain", *saved, "-o", "a.html", "--figures", figures)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"lfds: {tmp_path / 'file'}: is a file, where a folder is to be")
+        assert err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_a_page_that_cannot_be_written_is_one_line(lfds, saved, tmp_path):
     (tmp_path / "file").write_text("")
     out = tmp_path / "file" / "a.html"

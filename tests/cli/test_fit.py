@@ -116,6 +116,17 @@ def test_every_option_has_a_flag_in_the_help(lfds):
         assert name in out
 
 
+def test_scaffolds_of_graphs_that_are_no_molecules_are_refused_by_the_flag_that_was_given(
+    lfds, tmp_path
+):
+    data = write_source(tmp_path, "set")
+    code, out, err = lfds("fit", data, "-o", "model", *FAST, "--splits", "scaffold")
+    assert (code, out) == (2, "")
+    assert err.startswith("lfds: --splits: scaffolds are known of molecules in ")
+    assert err.endswith(f" files, not of {data}; use random, or a JSON file\n")
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize("name", NetworkSettings.model_fields)
 def test_every_setting_of_the_network_is_a_value_of_option(name, lfds, monkeypatch):
     if name in OWN_SETTINGS:

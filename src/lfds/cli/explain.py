@@ -49,7 +49,7 @@ def explain(
         raise ExplainError("--graphs and --pick exclude each other; leave one out")
     if graphs is not None and graphs < 1:
         raise ExplainError(f"--graphs: needs at least 1, not {graphs}")
-    from lfds.data.atomic_io import is_special
+    from lfds.data.atomic_io import check_folder, is_special
     from lfds.data.sources import places_of
     from lfds.estimator.persistence import load
     from lfds.explain.atlas import atlas
@@ -57,6 +57,7 @@ def explain(
     check_output(out, model, places_of(data, root))
     if figures is not None:
         check_not_in_model(figures, model)
+        check_folder(figures)
     with print_warnings():
         estimator = run_on(load(model), device)
         read = open_data(data, root, target, skip_bad, molecules=estimator.molecules_)

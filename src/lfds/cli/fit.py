@@ -21,7 +21,7 @@ from lfds.cli.options import (
 from lfds.config.encoding import NAMES
 from lfds.config.messages import SpecError, printable
 from lfds.config.network import NetworkSettings
-from lfds.config.registry import STRUCTURES
+from lfds.config.registry import STRUCTURES, suffixes_with
 from lfds.data.errors import DataError
 from lfds.estimator.options import OWN_SETTINGS, Options
 
@@ -173,10 +173,11 @@ def _fit(
     from lfds.estimator.persistence import check_replaceable
 
     check_replaceable(out)  # before training, which may take an hour
-    if asked.splits == "scaffold":
-        reading = {**reading, "group": _with_scaffolds(reading["group"])}
     with print_warnings():
-        graphs = open_data(data, root, target, skip_bad, **reading)
+        if asked.splits == "scaffold":
+            graphs = _with_scaffolds(data, root, target, skip_bad, reading)
+        else:
+            graphs = open_data(data, root, target, skip_bad, **reading)
     estimator = _estimator_for(graphs, data, balanced="class_weight" in options)
     _check_loss(estimator, options)
     estimator.set_params(**options, progress=sys.stderr.isatty())
@@ -243,10 +244,26 @@ def decision(graphs: "GraphSet", task: str) -> str:
     return f"task: classification{what} ({len(graphs.classes)} classes: {shown}{more}){fix}"
 
 
-def _with_scaffolds(group: str | None) -> str:
-    if group is not None:
+def _with_scaffolds(
+    data: str,
+    root: Path,
+    target: list[str] | None,
+    skip_bad: bool,
+    reading: Mapping[str, Any],
+) -> "GraphSet":
+    """Return molecules that are grouped by their scaffolds."""
+    if reading["group"] is not None:
         raise DataError("has scaffolds as groups; leave out --group-column", source="--splits")
-    return "scaffold"
+    try:
+        return open_data(data, root, target, skip_bad, **{**reading, "group": "scaffold"})
+    except DataError as error:
+        if error.source != "--group-column":
+            raise
+        raise DataError(
+            f"scaffolds are known of molecules in {suffixes_with('group')} files, not of {data}; "
+            f"use random, or a JSON file",
+            source="--splits",
+        ) from error
 
 
 def _parts(graphs: "GraphSet", splits: str, seed: int, validation: float) -> "Split":

@@ -45,9 +45,11 @@ def report(
     page = _page_path(run, out) if form == "html" else None
     _protect_inputs(run, page or out)
     # numpy, scipy and matplotlib take a while to import: check the options first.
-    from lfds.data.atomic_io import is_special
+    from lfds.data.atomic_io import check_folder, is_special
     from lfds.report.load import make_report
 
+    if figures is not None:
+        check_folder(figures)
     made = make_report(run)
     if rule is not None:
         _check("--rule", rule, made.rules)

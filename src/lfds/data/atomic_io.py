@@ -155,10 +155,23 @@ def make_folder(path: Path) -> None:
     try:
         _behind_links(path).mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        file = next((one for one in (path, *path.parents) if os.path.lexists(one)), path)
-        raise DataError(
-            "is a file, where a folder is to be written; choose a new one", source=file
-        ) from error
+        raise _in_place_of_a_folder(_lowest_entry(path)) from error
+
+
+def check_folder(path: Path) -> None:
+    """Raise if :func:`make_folder` would find a file in the place of a folder; make nothing."""
+    lowest = _lowest_entry(path)
+    if lowest.exists() and not lowest.is_dir():
+        raise _in_place_of_a_folder(lowest)
+
+
+def _lowest_entry(path: Path) -> Path:
+    """Return a path, or the first above it that is there."""
+    return next((one for one in (path, *path.parents) if os.path.lexists(one)), path)
+
+
+def _in_place_of_a_folder(file: Path) -> DataError:
+    return DataError("is a file, where a folder is to be written; choose a new one", source=file)
 
 
 def check_overwrite(path: Path, replaceable: Callable[[str], bool]) -> None:
@@ -167,9 +180,7 @@ def check_overwrite(path: Path, replaceable: Callable[[str], bool]) -> None:
         if not path.exists():
             return
         if not path.is_dir():
-            raise DataError(
-                "is a file, where a folder is to be written; choose a new one", source=path
-            )
+            raise _in_place_of_a_folder(path)
         others = sorted(e.name for e in path.iterdir() if not (e.is_file() and replaceable(e.name)))
     except OSError as error:
         raise _not_writable(path, error) from error

@@ -17,8 +17,14 @@ def weights(model):
     return torch.cat([value.double().flatten() for value in model.network_.state_dict().values()])
 
 
+def empty_folder_for_temporary_files(folder, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    # torch makes a folder for compiled code among temporary files; it is not ours.
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder.parent / "compiled"))
+
+
 def test_two_processes_give_the_same_bits_twice_and_leave_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    empty_folder_for_temporary_files(tmp_path, monkeypatch)
     models = [lfds.LFDSClassifier(**FAST, seed=1, workers=2).fit(graphs()) for _ in range(2)]
     assert torch.equal(weights(models[0]), weights(models[1]))
     first, second = (model.history_ for model in models)
@@ -54,7 +60,7 @@ def test_more_workers_than_graphs_are_refused_in_one_line():
 
 @pytest.mark.slow
 def test_a_killed_process_is_replaced_and_the_bits_are_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    empty_folder_for_temporary_files(tmp_path, monkeypatch)
     options = {**FAST, "epochs": 5, "workers": 2}
     undisturbed = lfds.LFDSClassifier(**options).fit(graphs())
     killed, epochs = [], []
@@ -85,7 +91,7 @@ def test_a_killed_process_is_replaced_and_the_bits_are_the_same(tmp_path, monkey
 
 @pytest.mark.slow
 def test_an_error_of_a_process_is_raised_here(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    empty_folder_for_temporary_files(tmp_path, monkeypatch)
     from lfds.train import DivergedError
 
     with pytest.raises(DivergedError, match=r"in epoch 1; a lower learning rate than 1e\+30"):

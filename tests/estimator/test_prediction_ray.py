@@ -2,11 +2,9 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -19,26 +17,25 @@ from lfds.estimator.prediction_parts import DONE, PredictionSettings, predict_pa
 from lfds.estimator.prediction_parts import model_fingerprint as fingerprint
 from tests.data.shards.small import in_parts, random_graphs
 from tests.estimator.small import FAST
+from tests.ray_cluster import environment_of, output_of, start_script, two_nodes, wait_for
 
 COUNT = 120
 
 # In a process of its own: a cluster leaves threads behind, and Ray issues warnings.
 CLUSTER = """
-import os, pathlib, signal, sys, time
+import os, pathlib, signal, sys
 import psutil, ray
-from ray.cluster_utils import Cluster
 from lfds.data.encodings.rwse import RWSE
 from lfds.data.encodings.sharded import store_encodings
 from lfds.data.shards.engines import Where
 from lfds.data.shards.sharded_set import ShardedGraphSet
 from lfds.estimator import prediction_parts as parts
+from tests.ray_cluster import start_nodes
 
 folder, loss = pathlib.Path(sys.argv[1]), sys.argv[2]
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-other = cluster.add_node(num_cpus=1)
+cluster, (other,) = start_nodes(1, 1)
 ray.init(address=cluster.address, log_to_driver=False)
 assert len(ray.nodes()) == 2
-(folder / "started").write_text(str(os.getpid()))
 data = ShardedGraphSet(folder / "set")
 settings = parts.PredictionSettings(
     model=parts.model_fingerprint(folder / "model"), data=data.fingerprint, file_format="csv",
@@ -47,7 +44,7 @@ settings = parts.PredictionSettings(
 lost = []
 
 def lose(count):
-    if lost or loss == "nothing":
+    if lost:
         return
     if loss == "worker":
         found = [
@@ -91,22 +88,6 @@ def settings_for(folder):
     )
 
 
-def start(folder, loss):
-    environment = {**os.environ, "RAY_DEDUP_LOGS": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen(
-        [sys.executable, "-c", CLUSTER, str(folder), loss],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-
-
-def finished(process):
-    _, errors = process.communicate(timeout=900)
-    assert process.returncode == 0, errors.decode()[-3000:]
-
-
 def assert_as_one_process(folder):
     """Check that every part is there once, with the bits of this process."""
     data, settings = settings_for(folder)
@@ -124,7 +105,9 @@ def assert_as_one_process(folder):
 @pytest.mark.parametrize("loss", ["worker", "node"])
 def test_lost_workers_and_nodes_change_nothing(folder, loss):
     pytest.importorskip("ray")
-    finished(start(folder, loss))
+    process = start_script(CLUSTER, folder, loss)
+    out = output_of(process)
+    assert process.returncode == 0, out
     count, lost = (folder / "result").read_text().split()
     assert (int(count), int(lost)) == (COUNT, 1)
     assert_as_one_process(folder)
@@ -139,28 +122,50 @@ def test_lost_workers_and_nodes_change_nothing(folder, loss):
     assert [file.read_bytes() for file in stored] == contents
 
 
+# Parts of the command line have 65,536 graphs.
+DRIVER = """
+from lfds.estimator.prediction_parts import PredictionSettings
+PredictionSettings.model_fields["graphs_per_part"].default = 2
+PredictionSettings.model_rebuild(force=True)
+from lfds.cli import main
+if __name__ == "__main__":
+    main()
+"""
+
+
 @pytest.mark.slow
-def test_a_killed_driver_is_started_again(folder):
+def test_a_killed_driver_is_resumed_by_the_same_command(folder):
     pytest.importorskip("ray")
-    first = start(folder, "nothing")
-    deadline = time.monotonic() + 600
-    while not (folder / "out" / DONE).exists():
-        assert first.poll() is None, first.stderr.read().decode()[-3000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    os.killpg(first.pid, signal.SIGKILL)  # and the cluster with it
-    first.communicate()
-    done = {file.name: os.stat(file).st_mtime_ns for file in listed_parts(folder / "out")}
-    assert len(done) > 0
-    finished(start(folder, "nothing"))
-    assert_as_one_process(folder)
-    for name, written in done.items():
-        assert os.stat(folder / "out" / name).st_mtime_ns == written
+    command = [sys.executable, "-c", DRIVER, "predict", "model", "set", "-o"]
+    how = {"cwd": folder, "env": environment_of(folder)}
+    how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with two_nodes(folder) as address:
+        driver = subprocess.Popen([*command, "out", "--ray", address], **how)
+        wait_for((folder / "out" / DONE).exists, driver)
+        driver.kill()
+        driver.communicate()
+        done = {file: file.stat().st_mtime_ns for file in listed_parts(folder / "out")}
+        assert 0 < len(done) < COUNT // 2
+        again = subprocess.run([*command, "out", "--ray", address], timeout=1800, **how)
+        assert again.returncode == 0, again.stdout
+    for file, written in done.items():
+        assert file.stat().st_mtime_ns == written
+    here = subprocess.run([*command, "here", "--workers", "1"], timeout=1800, **how)
+    assert here.returncode == 0, here.stdout
+    contents = [contents_of(folder / name) for name in ("out", "here")]
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == COUNT // 2
+    listed = listed_parts(folder / "out")
+    assert len(set(listed)) == len(listed) == COUNT // 2
+
+
+def contents_of(out):
+    return {file.name: file.read_bytes() for file in out.glob("part-*")}
 
 
 def listed_parts(out):
-    numbers = [json.loads(line)["number"] for line in (out / DONE).read_text().split()]
-    return [out / f"part-{number:06d}.csv" for number in numbers]
+    lines = (out / DONE).read_text().splitlines()
+    return [out / f"part-{json.loads(line)['number']:06d}.csv" for line in lines]
 
 
 def test_an_address_that_nobody_answers_at(folder):

@@ -1,13 +1,9 @@
 """Data-parallel training on a Ray cluster: the same bits as on this machine, whatever is lost."""
 
 import json
-import os
-import signal
 import socket
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -19,6 +15,7 @@ from lfds.train import ray_train
 from lfds.train.loop import Progress
 from lfds.train.ray_train import Reports, train_on_ray
 from tests.estimator.small import FAST, graphs
+from tests.ray_cluster import environment_of, output_of, start_script, two_nodes, wait_for
 from tests.train.test_distributed import prepared
 
 OPTIONS = {**FAST, "epochs": 12, "patience": None, "workers": 2}
@@ -28,13 +25,13 @@ CLUSTER = """
 import json, pathlib, sys, threading, time
 from dataclasses import replace
 import psutil, ray
-from ray.cluster_utils import Cluster
 import lfds
 from lfds.train import distributed, ray_train
 from tests.estimator.small import graphs
+from tests.ray_cluster import start_nodes
 from tests.train.test_ray_train import OPTIONS
 
-distributed.SharedFit.__init__.__defaults__ = (0.0,)  # a checkpoint after every epoch
+distributed.CHECKPOINT_SECONDS = 0.0  # a checkpoint after every epoch
 folder, what = pathlib.Path(sys.argv[1]), sys.argv[2]
 lost, about = [], {}
 
@@ -86,26 +83,7 @@ def error_of(**changed):
 
 
 lose = lose_node if what == "node" else lose_worker
-def started():
-    # A node that is not up within 30 seconds, as on a busy machine, is an error of Ray's.
-    head = {"num_cpus": 0 if what == "node" else 1, "include_dashboard": False}
-    others = 3 if what == "node" else 1
-    for attempt in range(5):
-        cluster = Cluster()
-        try:
-            cluster.add_node(**head)
-            return cluster, [cluster.add_node(num_cpus=1) for _ in range(others)]
-        except Exception:
-            cluster.shutdown()
-    raise SystemExit("no cluster could be started")
-
-
-cluster, nodes = started()
-if what == "keep":
-    (folder / "address").write_text(cluster.address)
-    sys.stdin.read()
-    cluster.shutdown()
-    sys.exit()
+cluster, nodes = start_nodes(0, 1, 1, 1) if what == "node" else start_nodes(1, 1)
 threading.Thread(target=after_checkpoint, args=(lose,), daemon=True).start()
 fit().save(folder / "model")
 about["left"] = [entry.name for entry in (folder / "checkpoints").iterdir()]
@@ -128,30 +106,6 @@ cluster.shutdown()
 """
 
 
-def on_cluster(folder, what, **how):
-    """Return a process that fits on a local cluster of several nodes, or keeps one running."""
-    command = [sys.executable, "-c", CLUSTER, str(folder), what]
-    how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    return subprocess.Popen(command, env=environment_of(folder), start_new_session=True, **how)
-
-
-def output_of(process, sent=None):
-    """Wait for the end of a cluster; whatever happens, none of its processes is left."""
-    try:
-        return process.communicate(sent, timeout=3600)[0]
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-def environment_of(folder):
-    # Ray writes to the home folder.
-    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "HOME": str(folder / "home")}
-    environment["PYTHONPATH"] = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
-    (folder / "home").mkdir(exist_ok=True)
-    return environment
-
-
 def weights(model):
     return torch.cat([value.double().flatten() for value in model.network_.state_dict().values()])
 
@@ -160,7 +114,7 @@ def weights(model):
 @pytest.mark.parametrize("what", ["worker", "node"])
 def test_a_cluster_gives_the_bits_of_this_machine_whatever_is_lost(tmp_path, what):
     pytest.importorskip("ray")
-    process = on_cluster(tmp_path, what)
+    process = start_script(CLUSTER, tmp_path, what)
     out = output_of(process)
     assert process.returncode == 0, out
     about = json.loads((tmp_path / "about.json").read_text())
@@ -195,16 +149,13 @@ def check_errors(about, folder):
 def test_a_killed_driver_is_resumed_by_the_same_command(tmp_path):
     pytest.importorskip("ray")
     graphs().save(tmp_path / "set")
-    keeper = on_cluster(tmp_path, "keep", stdin=subprocess.PIPE)
-    try:
-        wait_for(lambda: (tmp_path / "address").exists(), keeper)
-        address = (tmp_path / "address").read_text()
-        command = [sys.executable, "-c", DRIVER, "fit", "set", "-o", "model", "--workers", "2"]
-        command += ["--slots", "4", "--option", "width=8", "head_width=8", "--epochs", "30"]
-        how = {"cwd": tmp_path, "env": environment_of(tmp_path)}
-        how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    command = [sys.executable, "-c", DRIVER, "fit", "set", "-o", "model", "--workers", "2"]
+    command += ["--slots", "4", "--option", "width=8", "head_width=8", "--epochs", "30"]
+    how = {"cwd": tmp_path, "env": environment_of(tmp_path)}
+    how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    unfinished = tmp_path / "model.unfinished"
+    with two_nodes(tmp_path) as address:
         driver = subprocess.Popen([*command, "--ray", address], **how)
-        unfinished = tmp_path / "model.unfinished"
         wait_for(lambda: list(unfinished.glob("*/checkpoint.safetensors")), driver)
         driver.kill()
         driver.communicate()
@@ -212,8 +163,6 @@ def test_a_killed_driver_is_resumed_by_the_same_command(tmp_path):
         again = subprocess.run([*command, "--ray", address], timeout=1800, **how)
         assert again.returncode == 0, again.stdout
         assert "saved as model" in again.stdout
-    finally:
-        output_of(keeper, "")
     command[command.index("model")] = "here"
     here = subprocess.run(command, timeout=1800, **how)
     assert here.returncode == 0, here.stdout
@@ -226,19 +175,11 @@ def test_a_killed_driver_is_resumed_by_the_same_command(tmp_path):
 DRIVER = """
 import sys
 from lfds.train import distributed
-distributed.SharedFit.__init__.__defaults__ = (0.0,)
+distributed.CHECKPOINT_SECONDS = 0.0
 from lfds.cli import main
 if __name__ == "__main__":
     main()
 """
-
-
-def wait_for(condition, process):
-    deadline = time.monotonic() + 600
-    while not condition():
-        assert process.poll() is None, process.stdout.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_the_latest_history_and_the_first_error_are_kept():

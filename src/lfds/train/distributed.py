@@ -57,6 +57,9 @@ USER_ERRORS = (DataError, DivergedError, SpecError)
 MAX_RESTARTS = 3
 """Restarts of a group that lost a process, as long as no epoch is completed in between."""
 
+CHECKPOINT_SECONDS = 10.0
+"""Time between two checkpoints, at least."""
+
 _TRAIN, _VALIDATION, _TARGETS = "train", "validation", "-targets.safetensors"
 _START, _CHECKPOINT, _RESULT = "start.safetensors", "checkpoint.safetensors", "result.safetensors"
 _PROGRESS = TypeAdapter(Progress)
@@ -83,8 +86,8 @@ class SharedFit:
         objective: Loss and score.
         patience: See :class:`lfds.train.loop.Training`.
         ranks: Number of processes.
-        interval: Seconds between two checkpoints, at least.
         edge_features: Number of features of an edge.
+        interval: Seconds between two checkpoints, at least.
     """
 
     folder: Path
@@ -98,8 +101,8 @@ class SharedFit:
     objective: Objective
     patience: int | None
     ranks: int
-    interval: float = 10.0
-    edge_features: int = 0
+    edge_features: int
+    interval: float
 
     def result(self) -> tuple[Weights, Progress] | None:
         """Return the weights of the best epoch and the history; None if there are none yet."""
@@ -174,6 +177,7 @@ def shared_fit(
         patience,
         ranks,
         edge_features=network.edge_channels,
+        interval=CHECKPOINT_SECONDS,
     )
 
 

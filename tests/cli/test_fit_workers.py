@@ -105,6 +105,17 @@ def test_checkpoints_in_a_folder_that_cannot_be_written_are_one_line(lfds, tmp_p
     assert len(err.splitlines()) == 1
 
 
+def test_a_cluster_that_does_not_answer_is_one_line_and_nothing_is_written(lfds, tmp_path):
+    pytest.importorskip("ray")
+    data = write_source(tmp_path, "set")
+    for address in ("127.0.0.1:1", "nowhere"):
+        code, _, err = lfds("fit", data, "-o", "model", *FAST, "--workers", "2", "--ray", address)
+        assert code == 2
+        assert err.startswith(f"lfds: --ray: no cluster answers at '{address}'; start one with")
+        assert err.count("\n") == 1
+    assert {entry.name for entry in tmp_path.iterdir()} == {"set"}
+
+
 @pytest.mark.slow
 def test_a_killed_command_is_resumed_to_the_same_bits_and_leaves_nothing(tmp_path):
     psutil = pytest.importorskip("psutil")

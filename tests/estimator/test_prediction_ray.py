@@ -183,6 +183,7 @@ def test_an_address_that_nobody_answers_at(folder):
             where=Where(0, f"127.0.0.1:{port}"),
         )
     assert "\n" not in str(error.value)
+    assert not (folder / "out").exists()
 
 
 def test_a_cluster_without_anything_to_do_is_not_asked():

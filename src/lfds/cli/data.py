@@ -134,6 +134,10 @@ def flags_named() -> Iterator[None]:
             problem = problem.replace(argument, flag)
         source = _FLAGS.get(str(error.source), error.source)
         raise DataError(problem, source=source, line=error.line) from error
+    except SpecError as error:
+        if not str(error).startswith("ray: "):
+            raise
+        raise SpecError(f"--{error}") from error
 
 
 @contextmanager

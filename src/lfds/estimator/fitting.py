@@ -19,6 +19,7 @@ from lfds.config.encoding import EncodingSettings
 from lfds.config.training import TrainingSettings
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.graphset import GraphSet
+from lfds.data.shards.engines import connected
 from lfds.data.splits import validation_groups
 from lfds.estimator.options import Options
 from lfds.estimator.predictor import run
@@ -159,7 +160,8 @@ def _train(
         )
         training.run(lambda now: how.after_epoch(now.progress))
         return training.best, training.progress
-    with fit_folder(how.checkpoints) as folder:
+    # A cluster that does not answer is found before the graphs are written to a folder.
+    with connected(plan.options.ray), fit_folder(how.checkpoints) as folder:
         fit = shared_fit(
             folder,
             network,

@@ -26,7 +26,7 @@ from lfds.config.strict_json import strict_json
 from lfds.data.atomic_io import atomic_write
 from lfds.data.chunk import Chunk
 from lfds.data.errors import DataError, quoted, reading
-from lfds.data.shards.engines import HERE, Where, map_parts
+from lfds.data.shards.engines import HERE, Where, connected, map_parts
 from lfds.data.shards.folder import file_sha256
 from lfds.data.shards.sharded_set import ShardedGraphSet
 from lfds.data.sources import CHUNK_SIZE, is_path, places_of, source_state
@@ -136,6 +136,19 @@ def predict_parts(
         raise DataError("needs all graphs of a folder; convert those to predict", source="graphs")
     _check_parquet(settings)
     model, out = model.resolve(), out.resolve()
+    # A cluster that does not answer is found before a folder is made.
+    with connected(None if (out / MANIFEST).exists() else where.ray):
+        return _predict(model, graphs, out, settings, where, progress)
+
+
+def _predict(
+    model: Path,
+    graphs: "ShardedGraphSet | Iterable[Chunk]",
+    out: Path,
+    settings: PredictionSettings,
+    where: Where,
+    progress: Callable[[int], None] | None,
+) -> int:
     done = _begin(out, settings)
     total = 0
     for part in done.values():

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from lfds import __version__
 from lfds.config.messages import SpecError
-from lfds.data.shards.engines import connect
+from lfds.data.shards.engines import connected
 from lfds.train.device import resolve_device
 from lfds.train.distributed import (
     MAX_RESTARTS,
@@ -67,12 +67,8 @@ def train_on_ray(fit: SharedFit, address: str, on_epoch: OnEpoch) -> None:
         address: Of the cluster, as ``host:port`` or ``auto``.
         on_epoch: Called in this process after epochs; not after each if they are short.
     """
-    ray, connected = connect(address)
-    try:
+    with connected(address) as ray:
         _train(ray, fit, on_epoch)
-    finally:
-        if connected:
-            ray.shutdown()
 
 
 def _train(ray: Any, fit: SharedFit, on_epoch: OnEpoch) -> None:

@@ -133,6 +133,16 @@ def test_only_http_addresses_are_accepted(url, tmp_path):
         download_file(url, tmp_path / "S.zip")
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["http://", "https:///S.zip", "http://host:port/S.zip", "http://[::1/S.zip", "http://h/a b"],
+)
+def test_an_invalid_address_is_refused_at_once(url, tmp_path, monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda _: pytest.fail("there was a second attempt"))
+    with pytest.raises(DataError, match=r"invalid address \(.*\); use https://HOST"):
+        download_file(url, tmp_path / "S.zip")
+
+
 def test_a_folder_that_cannot_be_created_is_named(server, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="/file: is a file, where a folder"):

@@ -64,6 +64,7 @@ def download_file(
     """
     if not url.startswith(("http://", "https://")):
         raise DataError("needs an address that begins with http:// or https://", source=url)
+    _check_address(url)
     limit = _Limit(url, max_size)
     failures = 0
     with closing(_Part(target)) as part:
@@ -78,6 +79,17 @@ def download_file(
             time.sleep(pause * 2 ** (failures - 1))
 
 
+def _check_address(url: str) -> None:
+    """Raise for what no server can have as its address: another attempt would not help."""
+    try:
+        parts = urlsplit(url)
+        problem = None if parts.hostname and parts.port != 0 else "it names no host and port"
+    except ValueError as error:
+        problem = str(error)
+    if problem is not None:
+        raise DataError(f"invalid address ({problem}); use https://HOST/...", source=url)
+
+
 def _attempt(url: str, part: "_Part", limit: "_Limit", progress: Progress) -> str | None:
     """Receive what is missing; return why it may be worth another attempt, or None at the end."""
     try:
@@ -90,6 +102,8 @@ def _attempt(url: str, part: "_Part", limit: "_Limit", progress: Progress) -> st
         if error.code < _SERVER_ERROR:
             raise DataError(problem, source=url) from None
         return problem
+    except http.client.InvalidURL as error:
+        raise DataError(f"invalid address ({error}); use https://HOST/...", source=url) from None
     except (OSError, ValueError, http.client.HTTPException) as error:
         return str(getattr(error, "reason", None) or error or type(error).__name__)
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -134,48 +135,63 @@ def _on_ray(
     function: Callable[[_Item], _Result], items: list[_Item], where: Where
 ) -> Iterator[_Result]:
     assert where.ray is not None
-    ray, connected = connect(where.ray)
-    try:
-        from ray.data import DataContext, from_items
-
-        settings = DataContext.get_current()
-        settings.enable_progress_bars = False
-        settings.print_on_execution_start = False
-        rows = from_items([{"item": item} for item in items], override_num_blocks=len(items))
-        limit: dict[str, Any] = {"concurrency": where.workers} if where.workers else {}
-        answers = rows.map(_Remote(function), num_cpus=1, **limit)
-        for row in answers.iter_rows():
-            answer: _Answer = row["answer"]
-            if answer.problem is not None:
-                raise SpecError(answer.problem)
-            yield answer.result
-    except ray.exceptions.RayError as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise SpecError(
-            f"ray: the cluster could not go on ({first}); run the same again, which goes on where "
-            f"it ended"
-        ) from error
-    finally:
-        if connected:
-            ray.shutdown()
+    with connected(where.ray) as ray:
+        try:
+            yield from _answers(function, items, where.workers)
+        except ray.exceptions.RayError as error:
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            raise SpecError(
+                f"ray: the cluster could not go on ({first}); run the same again, which goes on "
+                f"where it ended"
+            ) from error
 
 
-def connect(address: str) -> tuple[Any, bool]:
-    """Connect to a Ray cluster, unless this process is; return Ray and whether it was done here."""
+def _answers(
+    function: Callable[[_Item], _Result], items: list[_Item], workers: int
+) -> Iterator[_Result]:
+    from ray.data import DataContext, from_items
+
+    settings = DataContext.get_current()
+    settings.enable_progress_bars = False
+    settings.print_on_execution_start = False
+    rows = from_items([{"item": item} for item in items], override_num_blocks=len(items))
+    limit: dict[str, Any] = {"concurrency": workers} if workers else {}
+    for row in rows.map(_Remote(function), num_cpus=1, **limit).iter_rows():
+        answer: _Answer = row["answer"]
+        if answer.problem is not None:
+            raise SpecError(answer.problem)
+        yield answer.result
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Yield Ray, connected to a cluster; a connection that was made here ends with the block.
+
+    Args:
+        address: Of the cluster; with ``None`` nothing is connected.
+    """
+    if address is None:
+        yield None
+        return
     try:
         import ray
     except ImportError as error:
         raise SpecError("Ray is not installed; install it with: pip install 'lfds[ray]'") from error
     if ray.is_initialized():
-        return ray, False
+        yield ray
+        return
     try:
         check_reachable(address)
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except (OSError, ValueError, RuntimeError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0].partition(". ")[0]
         raise SpecError(
-            f"ray: no cluster answers at {address!r}; start one with: ray start --head ({error})"
+            f"ray: no cluster answers at {address!r}; start one with: ray start --head ({first})"
         ) from error
-    return ray, True
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
 
 
 def check_reachable(address: str) -> None:

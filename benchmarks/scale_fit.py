@@ -71,11 +71,11 @@ def entries(file: str, *names: str) -> int:
     return sum(1024 * int(words[1]) for words in lines if words[0].rstrip(":") in names)
 
 
-def measure(graphs: GraphSet, ranks: int, batch_size: int, epochs: int) -> Watch:
+def measure(graphs: GraphSet, ranks: int, sync: bool, batch_size: int, epochs: int) -> Watch:
     with initialize_from(0):
         network = GraphNetwork(FEATURES, CLASSES, NetworkSettings(pool="loop"))
     settings = TrainingSettings(epochs=epochs + 1, batch_size=batch_size, averaging=0.0)
-    how = {"objective": Classify(), "patience": None, "ranks": ranks}
+    how = {"objective": Classify(), "patience": None, "ranks": ranks, "sync_batch_norm": sync}
     watch = Watch()
     with TemporaryDirectory() as folder:
         fit = shared_fit(Path(folder), network, graphs, None, settings, 0, ("bench",), **how)
@@ -97,19 +97,21 @@ def main() -> None:
         f"{given.graphs:,} graphs with {graphs.num_nodes:,} nodes and {graphs.num_edges:,} edges "
         f"({size / 1e6:.0f} MB), loop, {given.epochs} epochs, one thread for each rank.",
         "",
-        "| batch size | ranks | graphs/s, processor | speedup | graphs/s, clock | peak memory of a "
-        "rank | private |",
-        "|--:|--:|--:|--:|--:|--:|--:|",
+        "| batch size | ranks | batch norm over | graphs/s, processor | speedup | graphs/s, clock "
+        "| speedup | peak memory of a rank | private |",
+        "|--:|--:|---|--:|--:|--:|--:|--:|--:|",
     ]
     for batch in given.batch:
-        first = 0.0
-        for ranks in given.ranks:
-            found = measure(graphs, ranks, batch, given.epochs)
+        first = (0.0, 0.0)
+        for ranks, sync in [(r, s) for r in given.ranks for s in ([False, True] if r > 1 else [0])]:
+            found = measure(graphs, ranks, bool(sync), batch, given.epochs)
             rate = found.rate(found.seconds, given.graphs)
-            first = first or rate
+            clock = found.rate(found.clock, given.graphs)
+            first = (first[0] or rate, first[1] or clock)
+            rows = "" if ranks == 1 else "all ranks" if sync else "own rows"
             lines.append(
-                f"| {batch} | {ranks} | {rate:,.0f} | {rate / first:.2f} | "
-                f"{found.rate(found.clock, given.graphs):,.0f} | {found.peak / 1e6:,.0f} MB | "
+                f"| {batch} | {ranks} | {rows} | {rate:,.0f} | {rate / first[0]:.2f} | "
+                f"{clock:,.0f} | {clock / first[1]:.2f} | {found.peak / 1e6:,.0f} MB | "
                 f"{found.private / 1e6:,.0f} MB |"
             )
             print(lines[-1], flush=True)

@@ -32,7 +32,16 @@ from lfds.train.ranks import OneRank
 from tests.train.small import SETTINGS, finished, make
 
 
-def prepared(folder, ranks=1, settings=SETTINGS, objective=None, patience=None, seed=0, train=None):
+def prepared(
+    folder,
+    ranks=1,
+    settings=SETTINGS,
+    objective=None,
+    patience=None,
+    seed=0,
+    train=None,
+    sync_batch_norm=None,
+):
     """Return the fit of :func:`tests.train.small.make` in a folder."""
     training = make()
     return shared_fit(
@@ -46,6 +55,7 @@ def prepared(folder, ranks=1, settings=SETTINGS, objective=None, patience=None, 
         objective=Classify() if objective is None else objective,
         patience=patience,
         ranks=ranks,
+        sync_batch_norm=sync_batch_norm,
     )
 
 
@@ -64,6 +74,19 @@ def test_one_rank_has_the_bits_of_a_training_alone_and_leaves_nothing(tmp_path):
     assert_same(result, finished())
     assert seen == [1, 2, 3]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("ranks", "given", "expected"),
+    [(2, None, False), (3, None, True), (2, True, True), (3, False, False)],
+)
+def test_norms_are_synchronized_where_a_process_has_few_graphs(tmp_path, ranks, given, expected):
+    settings = SETTINGS.model_copy(update={"batch_size": 40})  # all graphs
+    fit = prepared(tmp_path, ranks, settings, sync_batch_norm=given)
+    assert fit.sync_batch_norm is expected
+    # Another choice is another fit, which does not go on from the checkpoints of this one.
+    other = prepared(tmp_path, ranks, settings, sync_batch_norm=not expected)
+    assert other.key != fit.key
 
 
 class StopNowError(Exception):

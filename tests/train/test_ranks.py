@@ -20,7 +20,7 @@ from lfds.nn.normalization import normalize_rows
 from lfds.train.batchnorm import batch_norms
 from lfds.train.checkpoint import restore_checkpoint, save_checkpoint
 from lfds.train.device import CPU
-from lfds.train.epoch import split_rows
+from lfds.train.epoch import outputs_of, split_rows
 from lfds.train.loop import Training
 from lfds.train.objective import Classify, ClassifyEach, Regress
 from lfds.train.ranks import ManyRanks, OneRank, part_of, smallest_batch
@@ -30,6 +30,7 @@ from tests.train.groups import in_ranks
 
 RANKS = 3
 ROWS = torch.tensor([3, 17, 0, 8, 21, 5, 11])  # in three unequal parts
+MORE_ROWS = torch.arange(23)  # norms over few rows enlarge what is rounded
 NAN = float("nan")
 NO_DROPOUT = {"node_dropout": 0.0, "head_dropout": 0.0, "slot_dropout": 0.0}
 
@@ -54,7 +55,7 @@ def cases():
     }
 
 
-def gradients_of(name, ranks_for):
+def gradients_of(name, ranks_for, rows=ROWS):
     """Return everything that one step on one batch changes."""
     data, objective, pool = cases()[name]
     torch.manual_seed(0)
@@ -63,7 +64,7 @@ def gradients_of(name, ranks_for):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
     ranks = ranks_for(data)
     loss, score = ranks.train_pass(
-        model, data, ROWS, optimizer, objective, TrainingSettings(batch_size=8)
+        model, data, rows, optimizer, objective, TrainingSettings(batch_size=len(rows))
     )
     found = {f"grad {key}": one.grad for key, one in model.named_parameters()}
     found |= {key: one for key, one in model.state_dict().items() if "running" in key}
@@ -76,28 +77,34 @@ def gradients_of(name, ranks_for):
     return found
 
 
-def many(data):
-    return ManyRanks(data, CPU)
+def many(data, sync=True):
+    return ManyRanks(data, CPU, sync_batch_norm=sync)
+
+
+def alone(data):
+    """Ranks whose batch norms see their own rows only."""
+    return many(data, sync=False)
 
 
 def everything():
     """Run in each rank: all cases, and the norm by itself."""
     found = {name: gradients_of(name, many) for name in cases()}
+    found |= {f"{name}, alone": gradients_of(name, alone, MORE_ROWS) for name in cases()}
     found["norm"] = {key: normalized(rows) for key, rows in ROWS_OF_NORM.items()}
-    found["trained"] = trained_twice()
-    one = ManyRanks(encoded(), CPU)
+    found["trained"] = [*trained_twice(many), *trained_twice(alone)]
+    one = many(encoded())
     found["agree"] = (one.agree(5), one.agree(one.rank // 2))
     found["stream"] = one.stream(1)
     found["sum"] = one.sum([one.rank, 0.5])
     return found
 
 
-def trained_twice():
+def trained_twice(ranks_for):
     """Return what a training ends with: undisturbed, and from a checkpoint after the first epoch.
 
     With dropout, and several batches of unequal parts.
     """
-    first, ends = training(), []
+    first, ends = training(ranks_for), []
     path = Path(mkdtemp()) / "checkpoint"
 
     def after_epoch(now):
@@ -105,7 +112,7 @@ def trained_twice():
             save_checkpoint(now, path, "key")
 
     first.run(after_epoch)
-    second = training()
+    second = training(ranks_for)
     assert restore_checkpoint(second, path, "key")
     second.run(lambda _: None)
     rmtree(path.parent)
@@ -115,12 +122,12 @@ def trained_twice():
     return ends
 
 
-def training():
+def training(ranks_for):
     torch.manual_seed(0)
     settings = NetworkSettings(pool="loop", width=8, head_width=8, slots=4)
     model, data = GraphNetwork(encoded().x.shape[1], 2, settings), encoded()
     how = TrainingSettings(epochs=2, batch_size=8, learning_rate=0.01)
-    return Training(model, data, data, how, 0, ("test",), ranks=many(data))
+    return Training(model, data, data, how, 0, ("test",), ranks=ranks_for(data))
 
 
 def state(one):
@@ -173,7 +180,39 @@ def test_gradients_statistics_and_scores_are_those_of_one_process(found, name):
 
 
 @pytest.mark.parametrize("name", cases())
-def test_all_ranks_have_the_same_bits(found, name):
+def test_norms_that_are_not_synchronized_see_the_rows_of_their_rank(found, name):
+    expected = one_by_one(name)
+    ours = found[0][f"{name}, alone"]
+    for key, value in expected.items():
+        torch.testing.assert_close(
+            ours[key], value, rtol=2e-3, atol=2e-6, msg=lambda m, k=key: f"{k} {m}"
+        )
+
+
+def one_by_one(name):
+    """Return gradients and running statistics of a step whose parts are computed in turns."""
+    data, objective, pool = cases()[name]
+    torch.manual_seed(0)
+    settings = NetworkSettings(pool=pool, width=8, head_width=8, slots=4, **NO_DROPOUT)
+    model = GraphNetwork(data.x.shape[1], 2, settings)
+    start = {key: one.clone() for key, one in model.state_dict().items()}
+    means = {key: torch.zeros_like(one) for key, one in start.items() if "running" in key}
+    model.train()
+    for rank in range(RANKS):
+        model.load_state_dict(start)
+        batch = data.batch(MORE_ROWS[part_of(data.sizes[MORE_ROWS], rank, RANKS)])
+        terms = objective.terms(batch.y) / objective.terms(data.y[MORE_ROWS])
+        loss = objective.loss(outputs_of(model, batch), batch.y) * terms
+        (loss + model.penalty() / RANKS).backward()
+        for key, mean in means.items():
+            mean += model.state_dict()[key] / RANKS
+    return means | {f"grad {key}": one.grad for key, one in model.named_parameters()}
+
+
+@pytest.mark.parametrize("norms", ["", ", alone"])
+@pytest.mark.parametrize("name", cases())
+def test_all_ranks_have_the_same_bits(found, name, norms):
+    name += norms
     for rank in range(1, RANKS):
         for key, value in found[0][name].items():
             assert torch.equal(found[rank][name][key], value), key
@@ -195,13 +234,14 @@ def test_ranks_draw_dropout_of_their_own_and_agree_on_the_rest(found):
 
 def test_a_restarted_training_ends_with_the_same_bits_on_all_ranks(found):
     """Sums over three ranks are rounded in the order in which gradients are put together."""
-    undisturbed = found[0]["trained"][0]
-    assert undisturbed["curves"].shape == (2, 2)
-    for one in found:
-        for trained in one["trained"]:
-            assert trained.keys() == undisturbed.keys()
-            for key, value in undisturbed.items():
-                assert torch.equal(trained[key], value), key
+    for start in (0, 2):  # synchronized norms, and others
+        undisturbed = found[0]["trained"][start]
+        assert undisturbed["curves"].shape == (2, 2)
+        for one in found:
+            for trained in one["trained"][start : start + 2]:
+                assert trained.keys() == undisturbed.keys()
+                for key, value in undisturbed.items():
+                    assert torch.equal(trained[key], value), key
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=40), st.integers(1, 9))

@@ -18,7 +18,7 @@ from tests.estimator.small import FAST, graphs
 from tests.ray_cluster import environment_of, output_of, start_script, two_nodes, wait_for
 from tests.train.test_distributed import prepared
 
-OPTIONS = {**FAST, "epochs": 12, "patience": None, "workers": 2}
+OPTIONS = {**FAST, "epochs": 12, "patience": None, "workers": 2, "sync_batch_norm": "never"}
 
 # In processes of their own: a cluster leaves threads behind, and Ray issues warnings.
 CLUSTER = """

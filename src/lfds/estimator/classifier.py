@@ -97,6 +97,7 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
         warm_start: bool = DEFAULTS.warm_start,
         workers: int = DEFAULTS.workers,
         ray: str | None = DEFAULTS.ray,
+        sync_batch_norm: str = DEFAULTS.sync_batch_norm,
         progress: bool = DEFAULTS.progress,
         verbose: bool | int = DEFAULTS.verbose,
     ) -> None:

@@ -36,6 +36,7 @@ from lfds.train.memory_limit import build_network, memory_errors_explained
 from lfds.train.objective import Objective
 
 Rows = NDArray[np.int64]
+_SYNC = {"auto": None, "always": True, "never": False}
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,7 @@ def _train(
             seed,
             scope,
             ranks=how.workers,
+            sync_batch_norm=_SYNC[plan.options.sync_batch_norm],
             **with_objective,
         )
         return train_together(fit, how.after_epoch, plan.options.ray)

@@ -142,6 +142,11 @@ class Options(BaseModel):
     )
     """Address of a Ray cluster, as ``host:port`` or ``auto``, whose nodes train the network instead
     of this machine."""
+    sync_batch_norm: Annotated[
+        Literal["auto", "always", "never"], _needs("'auto', 'always' or 'never'")
+    ] = "auto"
+    """Whether batch norms see the rows of all workers, which exchange statistics many times in a
+    step; ``"auto"`` does so where a worker has fewer than 16 graphs of a batch."""
     progress: _Switch = False
     """Whether to show a progress bar on standard error."""
     verbose: Annotated[

@@ -72,6 +72,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         warm_start: bool = DEFAULTS.warm_start,
         workers: int = DEFAULTS.workers,
         ray: str | None = DEFAULTS.ray,
+        sync_batch_norm: str = DEFAULTS.sync_batch_norm,
         progress: bool = DEFAULTS.progress,
         verbose: bool | int = DEFAULTS.verbose,
     ) -> None:

@@ -57,6 +57,9 @@ USER_ERRORS = (DataError, DivergedError, SpecError)
 MAX_RESTARTS = 3
 """Restarts of a group that lost a process, as long as no epoch is completed in between."""
 
+MIN_GRAPHS_OF_A_RANK = 16
+"""Graphs of a batch that a process needs for batch-norm statistics of its own."""
+
 CHECKPOINT_SECONDS = 10.0
 """Time between two checkpoints, at least."""
 
@@ -87,6 +90,7 @@ class SharedFit:
         patience: See :class:`lfds.train.loop.Training`.
         ranks: Number of processes.
         edge_features: Number of features of an edge.
+        sync_batch_norm: Whether batch norms see the rows of all processes.
         interval: Seconds between two checkpoints, at least.
     """
 
@@ -102,7 +106,19 @@ class SharedFit:
     patience: int | None
     ranks: int
     edge_features: int
+    sync_batch_norm: bool
     interval: float
+
+    def as_rank(self, train: GraphSet) -> Ranks:
+        """Return what this process computes; with several ranks it is in torch's default group.
+
+        Args:
+            train: The training graphs.
+        """
+        if self.ranks == 1:
+            return OneRank()
+        device = resolve_device(self.training.device)
+        return ManyRanks(train, device, sync_batch_norm=self.sync_batch_norm)
 
     def result(self) -> tuple[Weights, Progress] | None:
         """Return the weights of the best epoch and the history; None if there are none yet."""
@@ -127,6 +143,7 @@ def shared_fit(
     objective: Objective,
     patience: int | None,
     ranks: int,
+    sync_batch_norm: bool | None = None,
 ) -> SharedFit:
     """Write what the processes read; what is there from an interrupted fit is used again.
 
@@ -141,8 +158,13 @@ def shared_fit(
         objective: Loss and score.
         patience: See :class:`lfds.train.loop.Training`.
         ranks: Number of processes.
+        sync_batch_norm: Whether batch norms see the rows of all processes; by default only where
+            a process has few graphs of a batch.
     """
     check_ranks(ranks, len(train), settings)
+    if sync_batch_norm is None:
+        few = smallest_batch(len(train), settings.batch_size) < ranks * MIN_GRAPHS_OF_A_RANK
+        sync_batch_norm = few
     start = save({name: value.contiguous() for name, value in network.state_dict().items()})
     parts = {_TRAIN: train} | ({} if validation is None else {_VALIDATION: validation})
     decisive = {
@@ -151,7 +173,7 @@ def shared_fit(
         "network": network.settings.model_dump(mode="json"),
         "training": settings.model_dump(mode="json"),
         "objective": [type(objective).__name__, _described(vars(objective))],
-        "others": [seed, scope, patience, ranks],
+        "others": [seed, scope, patience, ranks, sync_batch_norm and ranks > 1],
     }
     key = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:24]
     folder = parent.resolve() / key
@@ -177,6 +199,7 @@ def shared_fit(
         patience,
         ranks,
         edge_features=network.edge_channels,
+        sync_batch_norm=sync_batch_norm,
         interval=CHECKPOINT_SECONDS,
     )
 
@@ -404,7 +427,7 @@ def train_together(
 
                 train_on_ray(fit, ray, on_epoch)
             elif fit.ranks == 1:
-                run_rank(fit, lambda _: OneRank(), on_epoch)
+                run_rank(fit, fit.as_rank, on_epoch)
             else:
                 train_in_processes(fit, on_epoch)
         result = fit.result()
@@ -527,8 +550,7 @@ def _work(task: _RankTask, report: OnEpoch) -> Exception | _Failed | None:
             torch.set_num_threads(1)
             _join_group(task)
             try:
-                device = resolve_device(task.fit.training.device)
-                run_rank(task.fit, lambda train: ManyRanks(train, device), report)
+                run_rank(task.fit, task.fit.as_rank, report)
             finally:
                 dist.destroy_process_group()
     except USER_ERRORS as error:

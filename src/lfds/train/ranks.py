@@ -122,17 +122,18 @@ class ManyRanks(Ranks):
 
     where :math:`P` is the penalty of the weights. The mean over all :math:`R` ranks, which
     ``DistributedDataParallel`` computes, is the gradient of the whole batch. Batch norms see the
-    rows of all ranks.
+    rows of this rank or, synchronized, of all ranks; running statistics are means over all ranks.
 
     Args:
         train: The training graphs.
         device: Where this rank computes.
+        sync_batch_norm: Whether batch norms are synchronized.
     """
 
-    def __init__(self, train: GraphSet, device: torch.device) -> None:
+    def __init__(self, train: GraphSet, device: torch.device, *, sync_batch_norm: bool) -> None:
         self.rank, self.size, self._device = dist.get_rank(), dist.get_world_size(), device
         # Norms exchange numbers in the middle of a backward pass, in between gradients.
-        self._norms = dist.new_group()
+        self._norms = dist.new_group() if sync_batch_norm else None
         self._sizes, self._y = train.sizes, train.y
         self._step: DistributedDataParallel | None = None
 
@@ -164,6 +165,8 @@ class ManyRanks(Ranks):
             optimizer.step()
             sums[0] += value * len(whole) / self.size
             sums[1] += objective.total_score(outputs.detach(), batch.y)
+        if self._norms is None:
+            self._average_statistics(model)
         loss_sum, score_sum = self.sum(sums)
         return loss_sum / len(rows), score_sum / len(rows)
 
@@ -171,18 +174,29 @@ class ManyRanks(Ranks):
         self, model: GraphNetwork, objective: Objective, precision: Precision
     ) -> DistributedDataParallel:
         if self._step is None:
-            synchronize_norms(model, self._norms)
+            if self._norms is not None:
+                synchronize_norms(model, self._norms)
             with warnings.catch_warnings():
                 # torch 2.13 has another name for this argument, which 2.12 does not know.
                 warnings.filterwarnings("ignore", ".*broadcast_buffers")
                 self._step = DistributedDataParallel(
                     _Step(model, objective, precision),
-                    broadcast_buffers=False,  # they are the same on all ranks
+                    broadcast_buffers=False,  # they are the same at the end of every epoch
                     # Otherwise gradients are put into another order after the first step. Sums over
                     # three and more ranks would be rounded differently after a restart.
                     find_unused_parameters=True,
                 )
         return self._step
+
+    def _average_statistics(self, model: GraphNetwork) -> None:
+        """Set the running statistics of all ranks to their means, in one exchange."""
+        norms = batch_norms(model)
+        if not norms:
+            return
+        every = [_statistics(norm) / self.size for norm in norms]
+        means = self._sum_of(torch.cat(every)).split([len(one) for one in every])
+        for norm, mean in zip(norms, means, strict=True):
+            _statistics(norm, mean)
 
     def recalibrate(
         self, model: GraphNetwork, graphs: Source, rows: Tensor, size: int, precision: Precision

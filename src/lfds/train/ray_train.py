@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 from lfds import __version__
 from lfds.config.messages import SpecError
 from lfds.data.shards.engines import connected
-from lfds.train.device import resolve_device
 from lfds.train.distributed import (
     MAX_RESTARTS,
     TIMEOUT,
@@ -28,7 +27,6 @@ from lfds.train.distributed import (
     run_rank,
 )
 from lfds.train.loop import Progress
-from lfds.train.ranks import ManyRanks, OneRank
 
 _ERRORS = {error.__name__: error for error in USER_ERRORS}
 _POLL_SECONDS = 0.5
@@ -190,12 +188,7 @@ def work(content: bytes, reports: Any) -> None:
     try:
         with threadpool_limits(1):
             torch.set_num_threads(1)
-            device = resolve_device(fit.training.device)
-            run_rank(
-                fit,
-                (lambda _: OneRank()) if fit.ranks == 1 else (lambda t: ManyRanks(t, device)),
-                lambda progress: reports.add.remote(progress) and None,
-            )
+            run_rank(fit, fit.as_rank, lambda progress: reports.add.remote(progress) and None)
     except USER_ERRORS as error:
         kind = next(name for name, one in _ERRORS.items() if isinstance(error, one))
         ray.get(reports.fail.remote(kind, str(error)))

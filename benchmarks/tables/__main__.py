@@ -1,7 +1,7 @@
 """Run what is missing of a table, and write the tables.
 
 python -m benchmarks.tables run TABLE   trains the folds that are missing and packs the records
-python -m benchmarks.tables write       writes results/*.csv and the tables of docs/results.md
+python -m benchmarks.tables write       writes results/*.csv, and the tables of the two pages
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.tables.cells import fill
 from benchmarks.tables.manifest import DATA, MANIFEST, Table, read_manifest
-from benchmarks.tables.page import write_tables
+from benchmarks.tables.page import write_summary, write_tables
 from lfds.config.messages import SpecError, choose_from
 from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError
@@ -23,6 +23,7 @@ from lfds.results.store import PACKED, RecordStore, read_records
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 PAGE = ROOT / "docs" / "results.md"
+README = ROOT / "README.md"
 SPECS = "specs.json"
 
 
@@ -95,6 +96,7 @@ def arguments() -> argparse.ArgumentParser:
     runner.add_argument("--dry-run", action="store_true", help="print what is missing")
     writer = commands.add_parser("write", help="write the CSV files and the page")
     writer.add_argument("--page", type=Path, default=PAGE, help="the page (docs/results.md)")
+    writer.add_argument("--readme", type=Path, default=README, help="the summary (README.md)")
     return parser
 
 
@@ -109,7 +111,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     tables = read_manifest(given.manifest)
     try:
         if given.command == "write":
-            write_tables(tables, packed_records(tables, given.results), given.results, given.page)
+            records = packed_records(tables, given.results)
+            write_tables(tables, records, given.results, given.page)
+            write_summary(tables["main"], records, given.readme)
             return 0
         check_names(parser, "TABLE", given.table, list(tables))
         table = tables[given.table]

@@ -60,6 +60,19 @@ class Planned:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """The part of a table that README shows.
+
+    Attributes:
+        rows: Names of rows.
+        datasets: Names of datasets.
+    """
+
+    rows: Sequence[str] = ()
+    datasets: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Table:
     """One table.
 
@@ -68,12 +81,14 @@ class Table:
         rows: Its rows.
         datasets: Its columns.
         planned: The comparisons over datasets that it is about.
+        summary: The part of it that README shows.
     """
 
     name: str
     rows: tuple[Row, ...]
     datasets: tuple[str, ...]
     planned: tuple[Planned, ...] = ()
+    summary: Summary = Summary()
 
     def specs(
         self, rows: Collection[str], datasets: Iterable[str], root: Path = DATA
@@ -95,13 +110,15 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, Table]:
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     tables = {}
     for name, common in content["tables"].items():
-        rows, planned = common.pop("rows").items(), common.pop("planned", ())
+        rows = common.pop("rows").items()
+        planned, summary = common.pop("planned", ()), common.pop("summary", {})
         made = tuple(_row(row, {**common, **own}, content["budgets"]) for row, own in rows)
         tables[name] = Table(
             name=name,
             rows=made,
             datasets=tuple(content["budgets"][common["budget"]]),
             planned=tuple(Planned(**some) for some in planned),
+            summary=Summary(**summary),
         )
     return tables
 

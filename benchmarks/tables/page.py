@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.marks import markdown_table, write_between
 from benchmarks.tables.cells import fill
-from benchmarks.tables.manifest import Table
+from benchmarks.tables.manifest import Summary, Table
 from benchmarks.tables.rows import (
     ALL,
     CsvRow,
@@ -46,6 +46,27 @@ def write_tables(
         write_between(page, name, markdown)
 
 
+def write_summary(table: Table, records: Sequence[Record], readme: Path) -> None:
+    """Write the part of a table that README shows."""
+    rows = list(comparison_rows(table, fill(table, records)))
+    write_between(readme, table.name, summary(rows, table.summary))
+
+
+def summary(rows: Sequence[CsvRow], shown: Summary) -> str:
+    """Return the mean accuracies of some rows on some datasets, and the mean gain on all."""
+    at = {(row["row"], row["dataset"]): row for row in rows}
+    datasets = len(names(rows, "dataset")) + 1  # so that it is always said how many there are
+    lines = [
+        [
+            f"`{name}`",
+            *(_accuracy(at[name, dataset], "accuracy", spread=False) for dataset in shown.datasets),
+            _mean_gain(at.get((name, ALL)), datasets),
+        ]
+        for name in shown.rows
+    ]
+    return markdown_table(["", *shown.datasets, "mean gain"], lines)
+
+
 def as_csv(rows: Sequence[CsvRow]) -> str:
     """Return rows as CSV; fractions have six digits."""
     text = StringIO()
@@ -80,11 +101,11 @@ def comparison(rows: Sequence[CsvRow], measure: str) -> str:
     return f"{markdown_table(['', *datasets, 'mean gain'], lines)}\n\n{below(rows)}"
 
 
-def _accuracy(cell: CsvRow, measure: str) -> str:
+def _accuracy(cell: CsvRow, measure: str, *, spread: bool = True) -> str:
     if cell[measure] is None:
         return f"{cell['completed']} of {cell['folds']} folds" if cell["completed"] else NOT_RUN
     text = f"{cell[measure]:.1f}"
-    text += f" ± {cell['std']:.1f}" if measure == "accuracy" else ""
+    text += f" ± {cell['std']:.1f}" if spread and measure == "accuracy" else ""
     return _marked(text, cell["gain"], cell["p_holm"])
 
 

@@ -2,12 +2,13 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
-from benchmarks.tables.__main__ import PAGE, RESULTS, packed_records
+from benchmarks.tables.__main__ import PAGE, README, RESULTS, packed_records
 from benchmarks.tables.cells import fill
 from benchmarks.tables.manifest import read_manifest
-from benchmarks.tables.page import write_tables
+from benchmarks.tables.page import write_summary, write_tables
 
 from lfds.config.comparison import make_spec
 from lfds.config.migrations import SCHEMA_VERSION, VERSION_KEY
@@ -26,6 +27,12 @@ def test_the_page_and_the_csv_files_are_of_the_packed_records(tmp_path):
     assert names == sorted(path.name for path in tmp_path.glob("*.csv"))
     for name in names:
         assert (tmp_path / name).read_text() == (RESULTS / name).read_text()
+
+
+def test_the_table_of_readme_is_of_the_packed_records(tmp_path):
+    readme = Path(shutil.copy(README, tmp_path))
+    write_summary(TABLES["main"], packed_records(TABLES), readme)
+    assert readme.read_text() == README.read_text()
 
 
 def test_the_page_stays_one_page():

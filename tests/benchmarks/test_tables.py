@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from benchmarks.marks import write_between
 from benchmarks.tables.cells import fill, gains_on, mean_gains, sign_flips
+from benchmarks.tables.manifest import Summary
 from benchmarks.tables.page import (
     as_csv,
     comparison,
     cost,
     planned,
     reproduction,
+    summary,
     write_tables,
 )
 from benchmarks.tables.rows import (
@@ -333,3 +335,17 @@ def test_planned_comparisons_are_corrected_among_themselves(tmp_path):
     text = planned([over_max, without_a])
     assert "| `loop` and `max` | 2 | 2 / 0 |" in text
     assert "| `loop` and `max`, without parts | 1 |" in text
+
+
+def test_readme_shows_some_rows_and_the_mean_gain(tmp_path):
+    table, cells = main_table(
+        tmp_path,
+        lambda t: cell(t, "max", "A", MAX) + cell(t, "loop", "A", LOOP),
+        lambda t: cell(t, "max", "B", MAX) + cell(t, "loop", "B", LOOP),
+    )
+    rows = list(comparison_rows(table, cells))
+    lines = lines_of(summary(rows, Summary(rows=["loop", "max", "sort"], datasets=["B"])))
+    assert lines["`max`"] == ["55.3", ""]
+    assert lines["`loop`"][0].strip("*") == "76.0"
+    assert lines["`loop`"][1] == "+20.7 on 2 (p 0.500)"
+    assert lines["`sort`"] == ["not run", ""]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import DESKTOP, PHONE
+
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("mkdocs")
 
@@ -47,6 +49,25 @@ def test_pages_need_no_network(site):
         text = page.read_text()
         for tag in ('src="http', "src='http", 'rel="stylesheet" href="http', "url(http"):
             assert tag not in text, f"{page.name}: {tag}"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_search_works_from_the_disk(site, browser, size):
+    opened = browser(site / "concepts" / "statistics.html", size=size)
+    opened.page.evaluate("document.getElementById('__search').click()")
+    opened.page.locator("input.md-search__input").press_sequentially("LearnedSpectrum")
+    found = opened.page.locator(".md-search-result__link").first
+    found.wait_for()
+    assert "structures.html" in found.get_attribute("href")
+    assert opened.messages == []
+    assert opened.overflow() == 0
+
+
+def test_examples_are_shown_as_code(site):
+    # Without a fence Markdown takes the prompt >>> for quotes in quotes.
+    for page in site.rglob("*.html"):
+        assert page.read_text().count("<blockquote>\n<blockquote>") == 0, page.name
 
 
 def test_all_public_names_have_a_reference(site):

@@ -21,6 +21,7 @@ _BLOCK = re.compile(
 _INLINE = re.compile(r":math:`([^`]+)`")
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|data):`~?(?P<name>[^`]+)`")
 _LITERAL = re.compile(r"``([^`]+)``")
+_EXAMPLE = re.compile(r"^(?P<indent>[ ]*)>>> (?:.*\S.*(?:\n|$))+", re.MULTILINE)
 
 
 _SAME_DOCUMENTATION = {"nn.aggregation.LFDSPool": "nn.pool.LatentPool"}
@@ -42,19 +43,27 @@ class SphinxToMarkdown(griffe.Extension):
 
 
 def to_markdown(docstring: str) -> str:
-    r"""Return a docstring with its equations as MathML and its references as code.
+    r"""Return a docstring with its equations as MathML, its references and examples as code.
 
     >>> to_markdown("A :class:`~lfds.LFDSPool` of ``x``")
     'A `LFDSPool` of `x`'
+    >>> to_markdown("Sums.\n\n    >>> 1 + 1\n    2\n").splitlines()
+    ['Sums.', '', '    ```pycon', '    >>> 1 + 1', '    2', '    ```']
     """
     text = _BLOCK.sub(_display, docstring)
     text = _INLINE.sub(lambda found: mathml(found[1], "inline"), text)
     text = _ROLE.sub(lambda found: f"`{_short(found['name'])}`", text)
-    return _LITERAL.sub(r"`\1`", text)
+    return _EXAMPLE.sub(_fenced, _LITERAL.sub(r"`\1`", text))
 
 
 def _short(name: str) -> str:
     return name.rsplit(".", 1)[-1]
+
+
+def _fenced(found: re.Match[str]) -> str:
+    # Without a fence Markdown takes the prompt for quotes in quotes.
+    indent = found["indent"]
+    return f"{indent}```pycon\n{found[0].rstrip()}\n{indent}```\n"
 
 
 def _display(found: re.Match[str]) -> str:

@@ -79,6 +79,12 @@ def test_all_public_names_have_a_reference(site):
     assert missing == []
 
 
+def test_options_of_estimators_are_described_with_their_defaults(site):
+    page = (site / "reference" / "estimators.html").read_text()
+    assert "Number of epochs, at most." in page
+    assert "DEFAULTS" not in page
+
+
 def test_equations_of_docstrings_are_drawn(site):
     page = (site / "reference" / "layer.html").read_text()
     assert "<math" in page

@@ -4,8 +4,10 @@ Docstrings are read in editors and by ``help()`` too, and follow PyG there: ``..
 ``:class:`Name```.
 """
 
+import inspect
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -25,7 +27,10 @@ _EXAMPLE = re.compile(r"^(?P<indent>[ ]*)>>> (?:.*\S.*(?:\n|$))+", re.MULTILINE)
 
 
 _SAME_DOCUMENTATION = {"nn.aggregation.LFDSPool": "nn.pool.LatentPool"}
-"""Classes whose docstring is set when they are imported, which griffe does not do."""
+"""Classes that share a docstring, which is set when they are imported; griffe imports nothing."""
+
+_IMPORTED = ("estimator.classifier.LFDSClassifier", "estimator.regressor.LFDSRegressor")
+"""Classes whose docstring and defaults are completed from settings when they are imported."""
 
 
 class SphinxToMarkdown(griffe.Extension):
@@ -35,6 +40,14 @@ class SphinxToMarkdown(griffe.Extension):
         """Give classes the docstring that they share with another."""
         for name, other in _SAME_DOCUMENTATION.items():
             pkg[name].docstring = pkg[other].docstring
+        for path in _IMPORTED:
+            module, _, name = path.rpartition(".")
+            found = getattr(import_module(f"{pkg.name}.{module}"), name)
+            pkg[path].docstring.value = to_markdown(inspect.getdoc(found) or "")
+            known = inspect.signature(found).parameters
+            for parameter in pkg[path]["__init__"].parameters:
+                if parameter.name in known and parameter.default is not None:
+                    parameter.default = repr(known[parameter.name].default)
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite a docstring, if there is one."""

@@ -145,7 +145,8 @@ def test_a_model_reads_molecules_as_those_it_was_fitted_on(lfds, tmp_path):
     model = library.load("model")
     assert model.molecules_.model_dump() == {"atom_features": "basic", "fragments": "largest"}
     alone, salt = model.predict_proba(["OC1CC1", "OC1CC1.Cl"])
-    assert alone.tolist() == salt.tolist()
+    # Up to rounding: each graph has its nodes in an order of its own.
+    assert alone.tolist() == pytest.approx(salt.tolist(), rel=1e-6)
     assert lfds("predict", "model", "m.csv")[0] == 0
     assert lfds("evaluate", "model", "m.csv")[0] == 0
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import DESKTOP, PHONE
+
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("mkdocs")
 
@@ -49,6 +51,25 @@ def test_pages_need_no_network(site):
             assert tag not in text, f"{page.name}: {tag}"
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_search_works_from_the_disk(site, browser, size):
+    opened = browser(site / "concepts" / "statistics.html", size=size)
+    opened.page.evaluate("document.getElementById('__search').click()")
+    opened.page.locator("input.md-search__input").press_sequentially("LearnedSpectrum")
+    found = opened.page.locator(".md-search-result__link").first
+    found.wait_for()
+    assert "structures.html" in found.get_attribute("href")
+    assert opened.messages == []
+    assert opened.overflow() == 0
+
+
+def test_examples_are_shown_as_code(site):
+    # Without a fence Markdown takes the prompt >>> for quotes in quotes.
+    for page in site.rglob("*.html"):
+        assert page.read_text().count("<blockquote>\n<blockquote>") == 0, page.name
+
+
 def test_all_public_names_have_a_reference(site):
     import lfds
 
@@ -56,6 +77,12 @@ def test_all_public_names_have_a_reference(site):
     packages = {"data", "nn", "testing", "STRUCTURES"}
     missing = [name for name in lfds.__all__ if name not in packages and f'.{name}"' not in pages]
     assert missing == []
+
+
+def test_options_of_estimators_are_described_with_their_defaults(site):
+    page = (site / "reference" / "estimators.html").read_text()
+    assert "Number of epochs, at most." in page
+    assert "DEFAULTS" not in page
 
 
 def test_equations_of_docstrings_are_drawn(site):

@@ -30,13 +30,9 @@ def test_an_example_runs_and_learns(script, tmp_path):
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0])
 def test_the_code_of_the_readme_runs(block, tmp_path):
     assert len([line for line in block.splitlines() if line.strip()]) <= 11
-    printed = run("-c", block, cwd=tmp_path)
-    if "print(pool)" in block:
-        assert "LFDSPool(64 -> 256, Loop(16 slots)" in printed
-    if 'clf.save("model/")' in block:
-        assert (tmp_path / "model" / "weights.safetensors").exists()
-    if "atlas.html" in block:
-        assert "<html" in (tmp_path / "atlas.html").read_text()
+    shapes = "\nprint(tuple(z.shape), tuple(shares.shape))"
+    assert run("-c", block + shapes, cwd=tmp_path) == "(3, 256) (10, 16)\n"  # as it says
+    assert "<html" in (tmp_path / "atlas.html").read_text()
 
 
 def test_the_readme_shows_layer_and_estimator():

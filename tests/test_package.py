@@ -1,9 +1,11 @@
 """The public names of the package."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -89,3 +91,35 @@ def test_changelog_and_citation_name_the_version():
     assert section.split()[1] == lfds.__version__
     assert cited is not None
     assert cited[1] == lfds.__version__
+
+
+@pytest.fixture
+def with_absolute_links(monkeypatch):
+    """The function of hatch_build.py, for which nothing has to be built."""
+    interface = SimpleNamespace(MetadataHookInterface=object)
+    monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)
+    for name in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace())
+    path = Path(__file__).parents[1] / "hatch_build.py"
+    return runpy.run_path(str(path))["with_absolute_links"]
+
+
+@pytest.mark.parametrize("address", ["", "https://host.example/owner/lfds"])
+def test_the_page_of_the_package_has_no_relative_links(with_absolute_links, address):
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    page = with_absolute_links(readme, address, "0.1.0")
+    targets = re.findall(r"\]\(([^)]+)\)", page)
+    assert all(target.startswith("https://") for target in targets)
+    picture = f"{address}/raw/v0.1.0/docs/figures/landing.png"
+    assert (picture in targets) == bool(address)
+    assert ("the grey slot" in page) == bool(address)  # the caption goes with its picture
+    assert "the atlas" in page
+
+
+def test_the_readme_is_short_and_links_to_files_that_exist():
+    root = Path(__file__).parents[1]
+    readme = (root / "README.md").read_text()
+    assert len(readme.splitlines()) <= 80  # a screen and a half
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", readme)
+    assert [one for one in targets if "://" not in one and not (root / one).exists()] == []
+    assert readme.count("![") == 1

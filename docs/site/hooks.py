@@ -53,14 +53,24 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
     for path in sorted(found):
         if files.get_file_from_path(path) is None:
             files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
-    files.append(File.generated(config, "site.css", abs_src_path=str(ROOT / "docs/site/site.css")))
+    for name in ("site.css", "search-from-disk.js"):
+        files.append(File.generated(config, name, abs_src_path=str(ROOT / "docs/site" / name)))
     return files
+
+
+def on_post_build(config: MkDocsConfig, **_: Any) -> None:
+    """Write the index of the search as a script too: a page on the disk can read no JSON."""
+    folder = Path(config.site_dir, "search")
+    index = (folder / "search_index.json").read_text()
+    (folder / "search_index.js").write_text(f"var __index = {index}")
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Turn links out of `docs/` into links inside the site, and equations into MathML."""
     if COMMANDS in markdown:
         markdown = markdown.replace(COMMANDS, "\n".join(_reference(get_command(app), "lfds", 2)))
+    # Prompts and results of a session are told apart, so that copying it takes the code alone.
+    markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")
     return equations(_links_inside(markdown, page.file.src_uri))
 
 

@@ -49,7 +49,7 @@ def test_numbers_with_a_point_are_regressed(lfds, tmp_path):
     (tmp_path / "data.csv").write_text(f"smiles,boils\n{rows}\n")
     code, out, _ = lfds("fit", "data.csv", "-o", "model", *FAST)
     assert code == 0
-    assert "with 1 target(s)" in out
+    assert "with 1 target\n" in out
     assert "validation R2 " in out
     assert isinstance(library.load("model"), library.LFDSRegressor)
     code, out, _ = lfds("predict", "model", "data.csv")

@@ -145,7 +145,8 @@ def test_a_model_reads_molecules_as_those_it_was_fitted_on(lfds, tmp_path):
     model = library.load("model")
     assert model.molecules_.model_dump() == {"atom_features": "basic", "fragments": "largest"}
     alone, salt = model.predict_proba(["OC1CC1", "OC1CC1.Cl"])
-    assert alone.tolist() == salt.tolist()
+    # Up to rounding: each graph has its nodes in an order of its own.
+    assert alone.tolist() == pytest.approx(salt.tolist(), rel=1e-6)
     assert lfds("predict", "model", "m.csv")[0] == 0
     assert lfds("evaluate", "model", "m.csv")[0] == 0
 
@@ -250,6 +251,22 @@ def test_evaluate_remembers_the_target_and_predict_keeps_columns(lfds, tmp_path)
     assert (code, out, err.startswith("lfds: --keep: 'smiles' is the column with SMILES")) == (
         2, "", True,
     )  # fmt: skip
+
+
+def test_explain_remembers_the_target_and_needs_none(lfds, tmp_path):
+    columns = {"id": lambda k: f"m{k}", "y": lambda k: "ab"[k % 2]}
+    write(tmp_path / "m.csv", columns)
+    assert lfds("fit", "m.csv", "--target", "y", "-o", "model", *FAST)[0] == 0
+    code, _, err = lfds("explain", "model", "m.csv", "-o", "known.html", "--graphs", 2)
+    assert (code, err) == (0, "")
+    assert '"target":-1' not in (tmp_path / "known.html").read_text()
+    text = (tmp_path / "m.csv").read_text().replace("smiles,id,y", "drug,id,z")
+    (tmp_path / "other.csv").write_text(text)
+    command = ("explain", "model", "other.csv", "-o", "unknown.html", "--graphs", 2)
+    assert "--smiles-column NAME" in lfds(*command)[2]
+    code, out, err = lfds(*command, "--smiles-column", "drug")
+    assert (code, err) == (0, "")
+    assert out.startswith("2 of 24 graphs")
 
 
 def test_kept_columns_of_skipped_rows_and_of_targets(lfds, tmp_path):

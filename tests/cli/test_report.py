@@ -73,7 +73,7 @@ def test_figures_are_written_as_png_and_svg(report, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere"], "nowhere: cannot be read"),
+        (["nowhere"], "nowhere: no such file or folder"),
         (
             ["run", "--format", "htm"],
             "invalid --format 'htm'; did you mean 'html'? choose from html, md",

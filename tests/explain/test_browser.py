@@ -146,7 +146,8 @@ def test_another_class_is_explained_on_request(opened):
     page.select_option("#output", str(other))
     np.testing.assert_allclose(values(page, "#graph .mark"), view.support(other), atol=1e-4)
     words = page.locator("#decided-text").inner_text()
-    assert f"log-odds of {numbers.classes[other]} are {view.scores[other]:.2f}:" in words
+    score = f"{view.scores[other]:.2f}".replace("-", "\N{MINUS SIGN}")
+    assert f"log-odds of {numbers.classes[other]} are {score}:" in words
     first = page.locator("#winners button").first.inner_text().split("\n")
     effects = view.slot_effects[0][:, other]
     assert first[0] == f"slot {np.abs(effects).argmax()}"

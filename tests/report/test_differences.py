@@ -43,7 +43,7 @@ def test_rows_without_a_completed_fold_are_left_out(report_on):
 
 def test_only_settings_without_effect_are_dashes(report_on):
     (series,) = report_on(records(["max"], ["A"])).series
-    found = effective_settings(series)
+    (found,) = effective_settings([series])
     assert (
         found["node_norm"]
         == found["readout" if "readout" in found else "node_norm"]

@@ -241,6 +241,16 @@ def test_settings_of_an_irregular_group_are_listed_by_cell(report_on):
     assert differing[0][0] == "max on A, loop on A, max on B"
 
 
+def test_a_row_without_a_network_makes_no_settings_differ(report_on):
+    forest = {"content": "c0ffee", "forest": {"trees": 500}}
+    some = records(["max", "loop"], ["A"])
+    some += [record("random-forest", "A", fold, settings=forest) for fold in range(5)]
+    common, names, _ = settings_table(report_on(some))
+    assert "epochs" not in names
+    assert common["epochs"] == "4"
+    assert common["forest"] == '{"trees": 500}'
+
+
 def test_settings_without_effect_are_a_dash(report_on):
     readouts = {"max": "max", "loop": "max+weighted", "image": "max+mean"}
     some = [

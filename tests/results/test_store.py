@@ -141,8 +141,11 @@ def test_full_disk_leaves_the_file_valid(tmp_path, monkeypatch):
 
 
 def test_unreadable_and_unwritable_folders_are_refused(tmp_path):
-    with pytest.raises(ResultsError, match="cannot be read"):
+    with pytest.raises(ResultsError, match="nowhere: no such file or folder"):
         read_records(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ResultsError, match=r"empty: has no records\.jsonl; run lfds compare first"):
+        read_records(tmp_path / "empty")
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsError, match="file: is a file, where a folder of results is to be"):
         fill(tmp_path / "file")

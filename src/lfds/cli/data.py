@@ -78,6 +78,7 @@ _ARGUMENTS = {
     "bad='skip'": "--skip-bad",
     "target=NAME": "--target NAME",
     "smiles=NAME": "--smiles-column NAME",
+    "task='regression'": "--task regression",
 }
 
 

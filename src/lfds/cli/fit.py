@@ -395,7 +395,7 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
         what = f"{decoder.outputs} targets with classes {decoder.names[0]} and {decoder.names[1]}"
         metric = f"log loss {-score:.3f}"
     else:
-        what = f"{decoder.outputs} target(s)"
+        what = f"{decoder.outputs} target{'s' if decoder.outputs > 1 else ''}"
         # The score is minus the squared error of targets with variance one.
         metric = f"R2 {1 + score:.2f}"
     epoch = " ".join(f"{one.best + 1} of {one.epochs}," for one in histories).removesuffix(",")

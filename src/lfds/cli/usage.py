@@ -14,7 +14,7 @@ UsageError: Any = typer.BadParameter.__base__
 _SIDES = r"'(?P<name>[^' ]+)[^']*'"  # '--balanced', or '--balanced / --no-balanced'
 _REWRITTEN = (
     (rf"Invalid value for {_SIDES}: (?P<rest>.*)", r"\g<name>: \g<rest>"),
-    (rf"Missing (option|argument) {_SIDES}.*", r"\g<name>: is missing"),
+    (rf"Missing (option|argument) {_SIDES}.*", r"\g<name> is missing"),
     (r"No such (?P<what>option|command):? '?(?P<name>[^ '.]+)'?\.?(?P<rest>.*)",
      r"\g<name>: no such \g<what>\g<rest>"),
     (rf"Option {_SIDES} (?P<rest>.*)", r"\g<name>: \g<rest>"),

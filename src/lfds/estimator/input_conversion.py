@@ -160,13 +160,22 @@ def _warn_of_unseen(
             first = (names.get(value, str(value)) for value in values[:_LABELS_SHOWN])
             shown = ", ".join(first) + more
             warnings.warn(
-                f"{count} {owners} have a label that was never seen in training "
-                f"(column {column}: {shown}); they are treated as {owners} without a label",
+                f"{_counted(count, owners)} a label that was never seen in training "
+                f"(column {column}: {shown}), which counts as no label",
                 category,
                 stacklevel=stacklevel + 1,
             )
             return {category}
     return set()
+
+
+def _counted(count: int, owners: str) -> str:
+    """Return a number of nodes or edges, and the verb that follows it.
+
+    >>> _counted(1, "nodes"), _counted(2, "edges")
+    ('1 node has', '2 edges have')
+    """
+    return f"1 {owners.removesuffix('s')} has" if count == 1 else f"{count} {owners} have"
 
 
 def _unseen(

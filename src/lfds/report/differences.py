@@ -1,10 +1,10 @@
 """In what the networks of a comparison differ beside the pooling: layers, norms, readout, size."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lfds.config.network import idle_settings
-from lfds.config.registry import TGP_PREFIX, is_latent, uses_all_layers
+from lfds.config.registry import REFERENCES, TGP_PREFIX, is_latent, uses_all_layers
 from lfds.report.series import Series
 
 NO_EFFECT = "\N{EN DASH}"
@@ -80,7 +80,17 @@ def _mixed(layers: str) -> str:
     return "all, in a learned mix" if layers == "all" else "the last"
 
 
-def effective_settings(series: Series) -> dict[str, str]:
-    """Return the settings of a series; those without effect on its pooling are a dash."""
-    idle = idle_settings(series.pool)
-    return {n: NO_EFFECT if n in idle else value for n, value in series.settings.items()}
+def effective_settings(all_series: Sequence[Series]) -> list[dict[str, str]]:
+    """Return the settings of each series; those without effect on its row are a dash.
+
+    A random forest has none of the settings of a network, and a network none of a forest's.
+    """
+    of_kind: dict[bool, dict[str, str]] = {True: {}, False: {}}
+    for series in all_series:
+        of_kind[series.pool in REFERENCES] |= dict.fromkeys(series.settings, NO_EFFECT)
+    effective = []
+    for series in all_series:
+        idle = idle_settings(series.pool)
+        own = {n: NO_EFFECT if n in idle else value for n, value in series.settings.items()}
+        effective.append(of_kind[series.pool not in REFERENCES] | own)
+    return effective

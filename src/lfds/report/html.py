@@ -151,7 +151,8 @@ def settings_table(report: Report) -> tuple[dict[str, str], list[str], list[tupl
     """Return common settings, the names of differing ones, and their values by row and column."""
     started = [series for series in report.series if series.settings]
     variants = [
-        {"protocol": s.protocol, "seeds": spans(s.seeds)} | effective_settings(s) for s in started
+        {"protocol": s.protocol, "seeds": spans(s.seeds)} | settings
+        for s, settings in zip(started, effective_settings(started), strict=True)
     ]
     # What has an effect on one row only does not differ between rows.
     effective = [{n: v for n, v in one.items() if v != NO_EFFECT} for one in variants]

@@ -7,6 +7,9 @@ from lfds.config.registry import BASELINES
 from lfds.report.formatting import listed, p_text, points
 from lfds.report.ranking import ALPHA, Leaderboard, Pair
 
+_SHOWN = 4
+"""Rows that are named after the best one."""
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -99,9 +102,10 @@ def verdict(board: Leaderboard) -> str:
         return _on_one_dataset(board, reference, found)
     best, *others = found
     text = f"{best.row} is ahead of {reference} {_counted(best)}"
-    if others:
-        rest = [f"{tally.row} {_counted(tally, short=True)}" for tally in others]
-        text += f"; {listed(rest, 4, 'others are further behind')}"
+    shown = others if len(others) <= _SHOWN else others[: _SHOWN - 1]
+    text += "".join(f"; {tally.row} {_counted(tally, short=True)}" for tally in shown)
+    if len(others) > len(shown):
+        text += f"; {len(others) - len(shown)} others compare worse"
     return f"{text}."
 
 

@@ -53,11 +53,16 @@ def read_records(source: str | os.PathLike[str]) -> Reading:
         if path.is_dir():
             plain, packed = path / RECORDS, path / PACKED
             path = packed if packed.exists() and not plain.exists() else plain
+            if not path.exists() and not path.is_symlink():
+                problem = f"has no {RECORDS}; run lfds compare first"
+                raise ResultsError(problem, source=source)
             check_regular_file(path)
         _check_no_device(path)
         return _parsed(_unpacked(path) if path.suffix == ".gz" else path.read_bytes(), path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ResultsError("invalid gzip file; restore it", source=path) from error
+    except FileNotFoundError as error:
+        raise ResultsError("no such file or folder", source=path) from error
     except OSError as error:
         raise ResultsError(f"cannot be read ({error.strerror})", source=path) from error
 

@@ -125,7 +125,7 @@ def targets_of_column(
     different = {text for _, text in cells}
     if task == "classification" or (task == "auto" and are_classes(different, len(cells))):
         need = f"a class needs a whole number from {_INT64.min} to {_INT64.max}"
-        fix = "read numbers as regression targets"
+        fix = "for numbers choose task='regression'"
         return np.array(_converted(cells, _to_class, need, fix, source), dtype=np.int64)
     need = "needs a finite number below 3.4e38, the largest of single precision"
     return np.array(_converted(cells, _to_float, need, "scale the column", source))

@@ -56,8 +56,16 @@ function bondPaths(graph, positions, gap) {
   return [lines, dashed];
 }
 
-function nodeSize(count) {
-  return Math.max(0.012, Math.min(0.055, 0.36 / Math.sqrt(Math.max(count, 1))));
+// Nodes are small enough that most edges can be seen between them.
+function nodeSize(graph) {
+  const lengths = [];
+  for (let i = 0; i < graph.edges.length && graph.dims === 2; i += 2) {
+    const [a, b] = [graph.positions[graph.edges[i]], graph.positions[graph.edges[i + 1]]];
+    lengths.push(Math.hypot(a[0] - b[0], a[1] - b[1]));
+  }
+  lengths.sort((a, b) => a - b);
+  const most = lengths.length ? 0.36 * lengths[lengths.length >> 1] : 0.055;
+  return Math.max(0.012, Math.min(0.055, most, 0.36 / Math.sqrt(Math.max(graph.positions.length, 1))));
 }
 
 function drawGraph(graph) {
@@ -67,7 +75,7 @@ function drawGraph(graph) {
   view.edges = element("path", { class: "edge", "stroke-width": graph.edges.length > 600 ? 0.4 : 0.8 }, graphPane);
   view.bonds = element("path", { class: "edge bond aromatic" }, graphPane);
   view.edges.classList.toggle("bond", graph.bonds.length > 0);
-  const size = nodeSize(graph.positions.length);
+  const size = nodeSize(graph);
   view.nodes = graph.positions.map((_, node) => mark(graphPane, "node", node, [0, 0], size));
   makeFocusable(view.nodes, "node");
   view.nodes.forEach((one, node) => {

@@ -109,8 +109,8 @@ function showDecided(graph, pool, select) {
   const others = graph.pools.reduce((sum, one, place) => place === pool ? sum : sum + one.effects[output].reduce((a, b) => a + b, 0), 0);
   const slots = all.reduce((sum, value) => sum + value, 0);
   const name = scoreName(output);
-  byId("decided-text").textContent = name[0].toUpperCase() + name.slice(1) + (atlas.classes.length ? " are " : " is ") + graph.scores[output].toFixed(2) +
-    ": " + graph.reference[output].toFixed(2) + " for the average graph, " + signed(slots, 2) + " by the slots" +
+  byId("decided-text").textContent = name[0].toUpperCase() + name.slice(1) + (atlas.classes.length ? " are " : " is ") + graph.scores[output].toFixed(2).replace("-", "\u2212") +
+    ": " + graph.reference[output].toFixed(2).replace("-", "\u2212") + " for the average graph, " + signed(slots, 2) + " by the slots" +
     (graph.pools.length > 1 ? " of this structure, " + signed(others, 2) + " by the other structures" : "") +
     ", " + signed(graph.beside[output], 2) + " by the statistics of all nodes beside the slots.";
   const list = byId("winners");
@@ -131,7 +131,9 @@ function showDecided(graph, pool, select) {
     line.addEventListener("click", () => select("slot", slot));
   }
   const support = supportOf(graph, output);
-  const top = largest(graph.effects[output], 3).filter((node) => graph.effects[output][node] > 0);
+  // Probabilities are shown to a tenth of a percent: what rounds to nothing decides nothing.
+  const least = atlas.classes.length ? 0.0005 : 0;
+  const top = largest(graph.effects[output], 3).filter((node) => graph.effects[output][node] > 0 && Math.abs(support[node]) > least);
   byId("decisive").textContent = top.length ? "Decisive nodes: " + top.map((node) => nodeName(graph, node) + ", " +
     (atlas.classes.length ? "whose removal changes the probability by " + percent(-support[node]).replace("-", "\u2212") : "worth " + signed(support[node], 3))).join("; ") + "." : "No single node speaks for it.";
 }

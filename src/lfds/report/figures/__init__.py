@@ -67,8 +67,9 @@ FIGURES: Mapping[str, FigureEntry] = MappingProxyType(
         ),
         "curves": FigureEntry(
             "lfds.report.figures.curves:draw_curves",
-            "Mean accuracy over the folds after each epoch; the dot is the mean of the evaluated "
-            "epochs.",
+            "Mean accuracy over the folds after each epoch. The dot is the mean over the folds of "
+            "the epoch that was evaluated in each, and of its accuracy; where every fold selects "
+            "its best epoch, the dot is above the curve.",
             title="Learning curves",
             empty="No fold has completed.",
             label="all poolings",
@@ -111,9 +112,10 @@ FIGURES: Mapping[str, FigureEntry] = MappingProxyType(
         "costs": FigureEntry(
             "lfds.report.figures.costs:draw_costs",
             "Seconds are the mean training time of one fold on one processor, interruptions left "
-            "out; on a busy machine they say little. Peak memory is the median over the folds "
-            "without the first of each process, which also loads code and data. The pale bars are "
-            "95 % confidence intervals of the mean; only complete poolings are shown.",
+            "out; on a busy machine they say little. In place of parameters a random forest has "
+            "the nodes of its trees. Peak memory is the median over the folds without the first of "
+            "each process, which also loads code and data. The pale bars are 95 % confidence "
+            "intervals of the mean; only complete poolings are shown.",
             title="Accuracy against cost",
             empty="No pooling is complete.",
         ),

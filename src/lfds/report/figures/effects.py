@@ -1,7 +1,7 @@
 """Effect sizes: differences from a reference pooling with confidence intervals, a forest plot."""
 
-from lfds.report.figures.strips import strips, write_row
-from lfds.report.figures.style import FAINT, MUTED, PAPER, Drawing, row_colors
+from lfds.report.figures.strips import reference_line, strips, write_row
+from lfds.report.figures.style import FAINT, PAPER, Drawing, row_colors
 from lfds.report.formatting import MINUS, file_name, p_text, points
 from lfds.report.ranking import ALPHA, Leaderboard
 from lfds.report.verdict import against, reference_row
@@ -14,7 +14,7 @@ def draw_effects(board: Leaderboard, column: str) -> Drawing | None:
     if not found:
         return None
     figure, axes = strips(len(found))
-    axes.axvline(0, color=MUTED, linewidth=0.8, zorder=0)
+    reference_line(axes, 0, len(found), linewidth=0.8)
     colors, tips, described = row_colors(board.rows), {}, []
     for place, (row, (pair, sign)) in enumerate(found.items()):
         one = pair.comparison

@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from lfds.report.figures.strips import strips, write_row
-from lfds.report.figures.style import FAINT, INK, MUTED, Drawing, mark_of, row_colors
+from lfds.report.figures.strips import reference_line, strips, write_row
+from lfds.report.figures.style import FAINT, INK, Drawing, mark_of, row_colors
 from lfds.report.formatting import (
     cell_text,
     describe_column,
@@ -27,7 +27,8 @@ def draw_folds(board: Leaderboard, column: str) -> Drawing | None:
     figure, axes = strips(len(entries))
     means = [entry.summary.mean for entry in entries if entry.summary is not None]
     if means:
-        axes.axvline(100 * max(means), color=MUTED, linewidth=0.6, dashes=(3, 3), zorder=0)
+        best = 100 * max(means)
+        reference_line(axes, best, len(entries), linewidth=0.6, dashes=(3, 3))
     colors = row_colors(board.rows)
     tips: dict[str, list[str]] = {}
     for place, entry in enumerate(entries):

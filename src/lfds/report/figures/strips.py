@@ -1,15 +1,22 @@
 """Rows of a figure on strips: a name and a value on a line of their own, marks below them."""
 
+from math import nan
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lfds.report.figures.style import INK, WIDTH, margins, shorten
+from lfds.report.figures.style import INK, MUTED, WIDTH, margins, shorten
 
 STEP = 0.4
 """Inches of a strip."""
 
 _TEXT = 0.3
 """Height of the line of text above the marks, in strips."""
+
+
+_MARKS = (-0.1, 0.4)
+"""From where to where the marks of a strip reach, from its middle."""
 
 
 def strips(count: int) -> tuple[Figure, Axes]:
@@ -21,6 +28,12 @@ def strips(count: int) -> tuple[Figure, Axes]:
     axes.spines["left"].set_visible(False)
     margins(figure, left=0.12, right=0.12, bottom=0.44, top=0.04)
     return figure, axes
+
+
+def reference_line(axes: Axes, across: float, count: int, **style: Any) -> None:
+    """Draw a vertical line through the marks of all strips, interrupted where their text is."""
+    heights = [place + at for place in range(count) for at in (*_MARKS, nan)]
+    axes.plot([across] * len(heights), heights, color=MUTED, zorder=0, **style)
 
 
 def write_row(

@@ -45,6 +45,18 @@ def test_what_is_fitted_is_said_in_one_line(make, flags, said, kind, lfds, tmp_p
     assert isinstance(model, library.LFDSClassifier if kind == "C" else library.LFDSRegressor)
 
 
+def test_a_check_of_an_export_takes_another_column_with_smiles(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: k % 2})
+    text = (tmp_path / "m.csv").read_text().replace("smiles", "drug", 1)
+    (tmp_path / "other.csv").write_text(text)
+    assert lfds("fit", "m.csv", "-o", "model", *FAST)[0] == 0
+    command = ("export", "model", "--onnx", "m.onnx", "--check", "other.csv")
+    code, _, err = lfds(*command)
+    assert code == 2
+    assert "name the column with --smiles-column NAME" in err
+    assert lfds(*command, "--smiles-column", "drug")[0] == 0
+
+
 def test_several_targets_from_a_file_to_metrics(lfds, tmp_path):
     columns = {"a": lambda k: k % 2, "b": lambda k: "" if k % 5 == 0 else k // 12, "z": lambda k: k}
     write(tmp_path / "m.csv", columns)

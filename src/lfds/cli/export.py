@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lfds.cli.data import Root, SkipBad, flags_named
+from lfds.cli.data import Root, SkipBad, SmilesColumn, flags_named
 from lfds.cli.options import Model, check_output, print_warnings
 from lfds.cli.predict import Reading
 from lfds.data.errors import DataError
@@ -18,6 +18,7 @@ def export(
         str | None, typer.Option(help="Run the file on the graphs of this dataset and compare.")
     ] = None,
     root: Root = Path("data"),
+    smiles_column: SmilesColumn = None,
     skip_bad: SkipBad = False,
 ) -> None:
     """Export a model as an ONNX file that runs without lfds."""
@@ -33,8 +34,8 @@ def export(
         estimator = load(model)
         # Before anything is written, and without targets, as predict reads them.
         with flags_named():
-            given = [] if check is None else Reading(check, root, skip_bad).stream(estimator)
-            chunks = list(given)
+            reading = None if check is None else Reading(check, root, skip_bad, smiles_column)
+            chunks = [] if reading is None else list(reading.stream(estimator))
         export_onnx(estimator, onnx)
         typer.echo(f"saved as {onnx}", err=is_special(onnx))
         if check is not None:

@@ -5,17 +5,17 @@ taken. No test part of a benchmark is used: of the first fold of a TU dataset, a
 random split of molecules, the test graphs are put aside, and the others are split anew for every
 seed, 80/10/10. Each classifier is trained once with the defaults of :class:`lfds.LFDSClassifier`;
 its outputs for the validation and inner test parts are kept after every epoch. Afterwards all rules
-choose an epoch from the same curves: highest validation accuracy (ties: lowest log loss), lowest
-log loss, or lowest mean log loss of the last five epochs. Rows are appended to
-results/epoch_choice.csv, and the same command goes on from there; ``--write`` puts the table into
-docs/molecules.md.
+choose an epoch from the same curves: highest validation accuracy or ROC-AUC (ties: lowest log
+loss), lowest log loss as it is, after calibration, or as a mean over the last five epochs, or the
+last epoch. Rows are appended to results/epoch_choice.csv, and the same command goes on from there;
+``--write`` puts the table into docs/molecules.md.
 """
 
 import argparse
 import csv
 import statistics
 import sys
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -41,9 +41,26 @@ HERE = Path(__file__).parents[1]
 RESULTS = HERE / "benchmarks" / "results" / "epoch_choice.csv"
 PAGE = HERE / "docs" / "molecules.md"
 SETS = ("MUTAG", "bbbp", "tox21", "ENZYMES", "PROTEINS")
-RULES = ("accuracy", "log loss", "log loss, mean of 5")
+RULES = ("accuracy", "ROC-AUC", "log loss", "log loss, calibrated", "log loss, mean of 5", "last")
 _TOX21_GRAPHS, _SMOOTHED = 1500, 5
 _Problem = tuple[NDArray[np.floating], NDArray[np.integer]]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What a rule sees: the validation part after every epoch.
+
+    Attributes:
+        accuracy: Share of correct predictions; of several targets the mean, as the others.
+        auc: Area under the ROC curve.
+        loss: Log loss.
+        calibrated: Log loss after calibration on the same graphs.
+    """
+
+    accuracy: list[float] = field(default_factory=list)
+    auc: list[float] = field(default_factory=list)
+    loss: list[float] = field(default_factory=list)
+    calibrated: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -108,21 +125,23 @@ def measure(name: str, graphs: GraphSet, seed: int) -> list[Row]:
     training = Training(
         network, train, validation, settings, seed, ("epoch choice",), objective=objective
     )
-    accuracies: list[float] = []
+    curves = Curves(loss=training.progress.validation_loss)
     found: list[tuple[list[_Problem], list[_Problem]]] = []
 
     def after_epoch(now: Training) -> None:
         model = now.ema.model
         seen = problems(run(model, validation).numpy(), validation.y.numpy())
-        accuracies.append(float(np.mean([(o.argmax(axis=1) == y).mean() for o, y in seen])))
+        curves.accuracy.append(float(np.mean([(o.argmax(axis=1) == y).mean() for o, y in seen])))
+        _, auc, calibrated = scores(seen, seen)
+        curves.auc.append(auc)
+        curves.calibrated.append(calibrated)
         found.append((seen, problems(run(model, test).numpy(), test.y.numpy())))
 
     training.run(after_epoch)
-    losses = training.progress.validation_loss
     patience = options.patience or settings.epochs
     made = []
     for rule in RULES:
-        chosen, length = choose(rule, accuracies, losses, patience)
+        chosen, length = choose(rule, curves, patience)
         made.append(Row(name, seed, rule, chosen + 1, length, *scores(*found[chosen])))
     return made
 
@@ -155,30 +174,40 @@ def scores(seen: list[_Problem], asked: list[_Problem]) -> tuple[float, float, f
     return accuracy, auc, loss
 
 
-def choose(rule: str, accuracy: list[float], loss: list[float], patience: int) -> tuple[int, int]:
+def choose(rule: str, curves: Curves, patience: int) -> tuple[int, int]:
     """Return the epoch that a rule keeps, counted from 0, and how many epochs are trained.
 
-    >>> choose("accuracy", [0.5, 0.9, 0.9, 0.8], [1.0, 0.8, 0.7, 0.1], 3)
-    (2, 4)
-    >>> choose("log loss", [0.5, 0.9, 0.9, 0.8], [1.0, 0.8, 0.9, 1.1], 2)
-    (1, 4)
-    >>> choose("log loss, mean of 5", [0.5, 0.9, 0.9, 0.8], [1.0, 0.8, 0.85, 1.1], 2)
-    (2, 4)
+    >>> curves = Curves([0.5, 0.9, 0.9, 0.8], [0.6, 0.7, 0.8, 0.9], [1.0, 0.8, 0.7, 0.1])
+    >>> choose("accuracy", curves, 3), choose("ROC-AUC", curves, 3), choose("last", curves, 1)
+    ((2, 4), (3, 4), (3, 4))
+    >>> rising = Curves(loss=[1.0, 0.8, 0.85, 1.1])
+    >>> choose("log loss", rising, 2), choose("log loss, mean of 5", rising, 2)
+    ((1, 4), (2, 4))
     """
-    if rule == RULES[2]:
-        starts = (max(0, epoch + 1 - _SMOOTHED) for epoch in range(len(loss)))
-        loss = [statistics.mean(loss[start : end + 1]) for end, start in enumerate(starts)]
+    order = _order(rule, curves)
     best = 0
-    for epoch in range(len(loss)):
-        found, before = (
-            (accuracy[one], -loss[one]) if rule == "accuracy" else (-loss[one], 0.0)
-            for one in (epoch, best)
-        )
-        if found > before:
+    for epoch, found in enumerate(order):
+        if found > order[best]:
             best = epoch
         if epoch - best >= patience:
             return best, epoch + 1
-    return best, len(loss)
+    return best, len(order)
+
+
+def _order(rule: str, curves: Curves) -> list[tuple[float, float]]:
+    """Return how good each epoch is for a rule, and what decides between equal ones."""
+    losses = [-loss for loss in curves.loss]
+    first = losses
+    if rule == "last":
+        first = [float(epoch) for epoch in range(len(losses))]
+    elif rule in ("accuracy", "ROC-AUC"):
+        first = curves.accuracy if rule == "accuracy" else curves.auc
+    elif rule == "log loss, calibrated":
+        first = [-loss for loss in curves.calibrated]
+    elif rule == "log loss, mean of 5":
+        starts = (max(0, epoch + 1 - _SMOOTHED) for epoch in range(len(losses)))
+        first = [statistics.mean(losses[start : end + 1]) for end, start in enumerate(starts)]
+    return list(zip(first, losses, strict=True))
 
 
 def stored(file: Path) -> list[Row]:

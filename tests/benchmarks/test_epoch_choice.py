@@ -2,15 +2,20 @@
 
 import numpy as np
 import pytest
-from benchmarks.epoch_choice import RULES, Row, append, choose, problems, scores, stored
+from benchmarks.epoch_choice import RULES, Curves, Row, append, choose, problems, scores, stored
 
 
 def test_each_rule_keeps_its_epoch():
     accuracy = [0.5, 0.6, 0.9, 0.6, 0.6, 0.6, 0.6]
     loss = [1.0, 0.9, 0.8, 0.1, 0.8, 0.3, 0.3]
-    # One lucky epoch does not decide the mean of five.
-    assert [choose(rule, accuracy, loss, 10) for rule in RULES] == [(2, 7), (3, 7), (6, 7)]
-    assert [choose(rule, accuracy, loss, 2) for rule in RULES] == [(2, 5), (3, 6), (6, 7)]
+    auc = [0.5, 0.8, 0.6, 0.6, 0.6, 0.6, 0.8]
+    calibrated = [0.9, 0.8, 0.7, 0.6, 0.5, 0.6, 0.7]
+    curves = Curves(accuracy, auc, loss, calibrated)
+    # One lucky epoch does not decide the mean of five; of two with the same AUC the loss decides.
+    kept = [(2, 7), (6, 7), (3, 7), (4, 7), (6, 7), (6, 7)]
+    assert [choose(rule, curves, 10) for rule in RULES] == kept
+    stopped = [(2, 5), (1, 4), (3, 6), (4, 7), (6, 7), (6, 7)]
+    assert [choose(rule, curves, 2) for rule in RULES] == stopped
 
 
 def test_missing_targets_are_left_out():

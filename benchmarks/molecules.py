@@ -4,7 +4,7 @@ FOLDER holds esol.csv, freesolv.csv, bbbp.csv and tox21.csv. Every model gets th
 random splits 80/10/10 and a scaffold split. Each row is appended to results/molecules.csv here
 as soon as it is measured, and the same command goes on from there. ``--chemprop PYTHON`` names the
 interpreter of an environment with chemprop 2; ``--write`` puts the table of complete sets into
-docs/molecules.md.
+docs/molecules.md, and that of ensembles into docs/estimator.md.
 """
 
 import argparse
@@ -36,6 +36,7 @@ from lfds.data.splits import Split, grouped_split, random_split
 HERE = Path(__file__).parents[1]
 RESULTS = HERE / "benchmarks" / "results" / "molecules.csv"
 PAGE = HERE / "docs" / "molecules.md"
+MEMBERS_PAGE = HERE / "docs" / "estimator.md"
 SETS = {
     "freesolv": ("freesolv",),
     "esol": ("logSolubility",),
@@ -46,6 +47,7 @@ SETS = {
     ),
 }  # fmt: skip
 SPLITS = ("random 0", "random 1", "random 2", "scaffold")
+ONE, SEVERAL = "lfds", "lfds, 5 members"
 _NOTHING = "No model has been measured on all splits of a set yet."
 Values = NDArray[np.float64]
 
@@ -251,12 +253,12 @@ def score(task: Task, found: Values) -> float:
 def models(python: str | None) -> dict[str, Callable[[Task], tuple[Values, float, float]]]:
     """Return the models that can be run here, by name."""
     found: dict[str, Callable[[Task], tuple[Values, float, float]]] = {
-        "lfds": lfds_model,
+        ONE: lfds_model,
         "forest": lambda task: fingerprints(task, "forest"),
         "ridge or logistic": lambda task: fingerprints(task, "linear"),
     }
     if "members" in LFDSRegressor().get_params():
-        found["lfds, 5 members"] = lambda task: lfds_model(task, members=5)
+        found[SEVERAL] = lambda task: lfds_model(task, members=5)
     if python is not None:
         found["chemprop"] = lambda task: chemprop(task, python)
     return found
@@ -298,8 +300,8 @@ def markdown(rows: list[Row]) -> str:
     ]
     for data in SETS:
         for model in dict.fromkeys(row.model for row in rows):
-            found = {row.split: row for row in rows if (row.data, row.model) == (data, model)}
-            if set(found) != set(SPLITS):
+            found = _complete(rows, data, model)
+            if not found:
                 continue
             scores = [found[split].score for split in SPLITS[:3]]
             mean, spread = statistics.mean(scores), statistics.stdev(scores)
@@ -312,6 +314,28 @@ def markdown(rows: list[Row]) -> str:
     return "\n".join(lines) if len(lines) > 2 else _NOTHING
 
 
+def members_markdown(rows: list[Row]) -> str:
+    """Return what five members gain and cost, on sets where both are complete."""
+    lines = [
+        f"| set | members | {' | '.join(SPLITS)} | fit, CPU s | predict, CPU s |",
+        f"|---|--:|{len(SPLITS) * '--:|'}--:|--:|",
+    ]
+    for data in SETS:
+        both = [_complete(rows, data, model) for model in (ONE, SEVERAL)]
+        for members, found in zip((1, 5), both if all(both) else (), strict=False):
+            scores = " | ".join(f"{found[split].score:.3f}" for split in SPLITS)
+            fit = statistics.mean(row.fit for row in found.values())
+            predict = statistics.mean(row.predict for row in found.values())
+            lines.append(f"| {data} | {members} | {scores} | {fit:,.0f} | {predict:.2f} |")
+    return "\n".join(lines) if len(lines) > 2 else _NOTHING
+
+
+def _complete(rows: list[Row], data: str, model: str) -> dict[str, Row]:
+    """Return the rows of a model on a set by split, if there is one for every split."""
+    found = {row.split: row for row in rows if (row.data, row.model) == (data, model)}
+    return found if set(found) == set(SPLITS) else {}
+
+
 def main() -> None:
     """Measure what is missing, and write the table on request."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -322,7 +346,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument(
-        "--write", action="store_true", help="Write the table of docs/molecules.md."
+        "--write", action="store_true", help="Write the tables of the documentation."
     )
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -345,7 +369,9 @@ def main() -> None:
                 sys.stdout.write(f"{row}\n")
                 sys.stdout.flush()
     if given.write:
-        write_between(PAGE, "molecules", markdown(stored(given.results)))
+        rows = stored(given.results)
+        write_between(PAGE, "molecules", markdown(rows))
+        write_between(MEMBERS_PAGE, "members", members_markdown(rows))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,16 @@
 import pytest
-from benchmarks.molecules import SPLITS, Row, append, lfds_model, markdown, read, score, stored
+from benchmarks.molecules import (
+    SEVERAL,
+    SPLITS,
+    Row,
+    append,
+    lfds_model,
+    markdown,
+    members_markdown,
+    read,
+    score,
+    stored,
+)
 
 pytest.importorskip("rdkit")
 
@@ -16,6 +27,17 @@ def test_only_complete_models_are_in_the_table():
     rows += [Row("esol", split, "forest", 0.5, 2.0, 0.25) for split in SPLITS[:3]]
     assert markdown(rows).splitlines()[2:] == ["| esol | lfds | 0.500 ± 0.000 | 0.500 | 2 | 0.2 |"]
     assert markdown(rows[1:]) == "No model has been measured on all splits of a set yet."
+
+
+def test_the_gain_of_members_needs_both_rows():
+    one = [Row("esol", split, "lfds", 0.5, 2.0, 0.25) for split in SPLITS]
+    five = [Row("esol", split, SEVERAL, 0.25, 10.0, 1.25) for split in SPLITS]
+    assert members_markdown(one + five).splitlines()[2:] == [
+        "| esol | 1 | 0.500 | 0.500 | 0.500 | 0.500 | 2 | 0.25 |",
+        "| esol | 5 | 0.250 | 0.250 | 0.250 | 0.250 | 10 | 1.25 |",
+    ]
+    for incomplete in (one, five, one + five[1:]):
+        assert members_markdown(incomplete).startswith("No model")
 
 
 @pytest.mark.slow

@@ -16,6 +16,9 @@ parts-share-set = { epochs = 1, folds = 2, graphs = 24 }
 budget = "small"
 baseline = "max"
 seeds = 2
+[tables.main.summary]
+rows = ["mean"]
+datasets = ["parts-share-set"]
 [tables.main.rows]
 "max" = {}
 "mean" = {}
@@ -69,7 +72,10 @@ def test_what_is_missing_is_trained_and_what_is_there_is_kept(command, tmp_path,
 
     page = tmp_path / "page.md"
     page.write_text(PAGE)
-    assert command("write", "--page", str(page)) == 0
+    readme = tmp_path / "README.md"
+    readme.write_text("<!-- main: begin -->\n<!-- main: end -->\n")
+    assert command("write", "--page", str(page), "--readme", str(readme)) == 0
+    assert "parts-share-set" in readme.read_text()
     assert "| `mean` | " in page.read_text()
 
 

@@ -184,7 +184,7 @@ def test_invalid_gzip_file_is_refused(tmp_path, content, message):
 
 
 def test_sources_without_records_are_refused(tmp_path):
-    with pytest.raises(ResultsError, match="cannot be read"):
+    with pytest.raises(ResultsError, match="no such file or folder"):
         read_sources([tmp_path / "nowhere"])
     with pytest.raises(ResultsError, match="run lfds compare first"):
         read_sources([write(tmp_path / "empty", [])])

@@ -69,7 +69,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Turn links out of `docs/` into links inside the site, and equations into MathML."""
     if COMMANDS in markdown:
         markdown = markdown.replace(COMMANDS, "\n".join(_reference(get_command(app), "lfds", 2)))
-    # Prompts and results of a session are told apart, so that copying it takes the code alone.
+    # Prompts and results are marked, so that the copy button takes the code alone.
     markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")
     return equations(_links_inside(markdown, page.file.src_uri))
 

@@ -65,6 +65,7 @@ def test_the_largest_valid_targets_are_fitted_and_scored():
     assert np.isfinite(made.score(graphs(), targets))
 
 
-def test_regression_uses_no_average_of_the_weights():
-    assert lfds.LFDSRegressor(**FAST)._training().averaging == 0
-    assert lfds.LFDSClassifier(**FAST)._training().averaging > 0
+@pytest.mark.parametrize("estimator", [lfds.LFDSClassifier, lfds.LFDSRegressor])
+def test_weights_are_averaged_and_variances_have_a_floor(estimator):
+    training = estimator(**FAST)._training()
+    assert (training.averaging, training.variance_floor) == (0.8, 0.01)

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 from lfds.data.encodings.encoder import Encoder
 from lfds.nn import GraphNetwork
 from lfds.train import DivergedError
-from lfds.train.batchnorm import recalibrate
+from lfds.train.batchnorm import batch_norms, recalibrate
 from lfds.train.epoch import batches, evaluate
 from lfds.train.loop import Progress, Training
 from lfds.train.objective import Regress
@@ -63,6 +63,23 @@ def test_batch_norm_of_the_averaged_weights_is_recalibrated_without_dropout(monk
     monkeypatch.setattr("lfds.train.ranks.recalibrate", lambda *_: None)
     running = trained(settings=once)
     assert running.progress.validation_loss != training.progress.validation_loss
+
+
+@pytest.mark.parametrize("floor", [0.0, 1.0])
+def test_variances_of_the_averaged_weights_have_a_floor(floor):
+    settings = SETTINGS.model_copy(update={"epochs": 1, "variance_floor": floor})
+    training = trained(settings=settings)
+    floored = [
+        bool((norm.running_var >= norm.running_var.median()).all())
+        for norm in batch_norms(training.ema.model)
+    ]
+    assert all(floored) if floor else not any(floored)
+    kept = {key: one for key, one in training.best.items() if key.endswith("running_var")}
+    assert all(torch.equal(one, training.ema.model.state_dict()[key]) for key, one in kept.items())
+    # The weights that are trained, and the statistics of their batches, know nothing of it.
+    plain = trained(settings=SETTINGS.model_copy(update={"epochs": 1}))
+    same = zip(training.model.state_dict().values(), plain.model.state_dict().values(), strict=True)
+    assert all(torch.equal(one, other) for one, other in same)
 
 
 def test_graphs_sorted_by_class_are_calibrated_on_like_shuffled_ones():

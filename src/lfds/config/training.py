@@ -34,6 +34,9 @@ class TrainingSettings(BaseModel):
     averaging: float = Field(default=0.8, ge=0, lt=1)
     """Decay of the exponential moving average (EMA) of the weights over the epochs, which is
     evaluated and kept; 0 switches it off."""
+    variance_floor: Annotated[NonNegativeFloat, Field(le=1), added(before=0.0, since=5)] = 0.0
+    """Smallest variance of a channel in the batch norms of the averaged weights, relative to the
+    median of its norm; 0 leaves all variances as they are."""
     keep: Annotated[Keep, added(before="best", since=1)] = "best"
     """Which epoch's weights are tested: ``best`` score on validation graphs (default), lowest
     ``loss`` there, or ``last``."""

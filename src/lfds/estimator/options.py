@@ -41,6 +41,9 @@ OWN_SETTINGS = {
     "pool": "structure", "base": "base", "slots": "slots", "reduction": "reduction",
 }  # fmt: skip
 """Settings of the network that are options of the estimators themselves, under these names."""
+VARIANCE_FLOOR = 0.01
+"""The floor of estimators, which meet graphs unlike those they were fitted on; comparisons have
+none by default."""
 NESTED = "network__"
 """How searches over options call the other settings: ``network__width``."""
 NESTED_SETTINGS = tuple(name for name in NetworkSettings.model_fields if name not in OWN_SETTINGS)
@@ -217,7 +220,8 @@ class Options(BaseModel):
         names = ("epochs", "batch_size", "learning_rate", "keep", "device", "precision")
         same = {name: getattr(self, name) for name in names}
         final = min(TrainingSettings().final_learning_rate, self.learning_rate)
-        return _validated(TrainingSettings, {**same, "final_learning_rate": final})
+        own = {"final_learning_rate": final, "variance_floor": VARIANCE_FLOOR}
+        return _validated(TrainingSettings, {**same, **own})
 
 
 def document_options(estimator: _Class) -> _Class:

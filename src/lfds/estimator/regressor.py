@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from torch import Tensor
 
-from lfds.config.training import TrainingSettings
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
@@ -157,8 +156,3 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
 
     def _network(self) -> NetworkSettings:
         return self._options().network_settings({"head_dropout": 0.0})
-
-    def _training(self) -> TrainingSettings:
-        # Recalibrated batch norms may take a channel that rarely responds for a constant one, and
-        # magnify it where it does respond. A class may survive that, a value does not.
-        return self._options().training_settings().model_copy(update={"averaging": 0.0})

@@ -13,6 +13,8 @@ from lfds.train.epoch import outputs_of
 # With fewer graphs a channel that is active in none of them would get a variance of almost zero,
 # and would be scaled up without bounds where it is active.
 MIN_GRAPHS, MAX_GRAPHS = 32, 320
+# Relative to the largest variance of a norm: a constant has no variance but that of rounding.
+_CONSTANT = 1e-10
 
 
 def calibration_rows(count: int, seed: int) -> Tensor:
@@ -46,6 +48,36 @@ def recalibrate(model: GraphNetwork, batches: Iterable[Batch], precision: Precis
         for norm, momentum in zip(norms, momenta, strict=True):
             norm.momentum = momentum
             norm.eval()
+
+
+def bound_variances(model: nn.Module, floor: float) -> None:
+    r"""Raise the variances of channels that are constant, or nearly so, on the calibration graphs.
+
+    .. math::
+        \sigma_j^2 \leftarrow \begin{cases}
+            m & \text{if channel } j \text{ is constant} \\
+            \max(\sigma_j^2, \varphi m) & \text{else}
+        \end{cases}
+
+    with the median :math:`m` of the norm's other variances and the floor :math:`\varphi`.
+
+    After a ReLU a channel may be zero in all calibration graphs. A graph with a feature that none
+    of them has may activate it, and it would be divided by :math:`\sqrt{\varepsilon}`: single
+    molecules had logits of more than a thousand.
+
+    Args:
+        model: Its batch norms are changed in place.
+        floor: Smallest variance relative to the median; with 0 nothing changes.
+    """
+    if not floor:
+        return
+    for norm in batch_norms(model):
+        variance = norm.running_var
+        if variance is None:
+            continue
+        varies = variance > _CONSTANT * variance.max()
+        median = variance[varies].median() if varies.any() else torch.ones_like(variance[0])
+        variance.copy_(torch.where(varies, variance.clamp(min=floor * median), median))
 
 
 def batch_norms(model: nn.Module) -> list[nn.BatchNorm1d | nn.BatchNorm2d]:

@@ -16,7 +16,7 @@ from lfds.nn import GraphNetwork
 from lfds.nn.randomness import draw_from
 from lfds.seeds import seed_for
 from lfds.train import DivergedError
-from lfds.train.batchnorm import MIN_GRAPHS, calibration_rows
+from lfds.train.batchnorm import MIN_GRAPHS, bound_variances, calibration_rows
 from lfds.train.device import on_device, resolve_device
 from lfds.train.ema import EMA
 from lfds.train.memory_limit import memory_errors_explained
@@ -190,6 +190,7 @@ class Training:
         size = max(MIN_GRAPHS, self.settings.batch_size)
         precision = self.settings.precision
         self._ranks.recalibrate(self.ema.model, self._train, rows, size, precision)
+        bound_variances(self.ema.model, self.settings.variance_floor)
 
     def _validate(self, score: float, loss: float) -> tuple[float, float]:
         if self._validation is None:

@@ -75,7 +75,7 @@ def test_a_regressor_with_structural_encodings(structure, encoding, tmp_path):
     # A small spread about a large mean, where single precision is as coarse as 0.06.
     made.fit(bare(), 1e6 + values() / values().std())
     export_onnx(made, tmp_path / "model.onnx")
-    assert check_onnx(made, tmp_path / "model.onnx", bare()) < 1e-5
+    assert check_onnx(made, tmp_path / "model.onnx", bare()) < 1e-4
 
 
 def test_a_network_that_pools_the_last_layer(tmp_path):

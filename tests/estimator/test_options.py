@@ -199,7 +199,7 @@ def test_an_invalid_network_is_one_line(structure, given, message):
 
 
 def test_training_settings_of_options():
-    assert options().training_settings() == TrainingSettings()
+    assert options().training_settings() == TrainingSettings(variance_floor=0.01)
     small = options(epochs=5, learning_rate=1e-6).training_settings()
     assert small.epochs == 5
     assert small.learning_rate == small.final_learning_rate == 1e-6

@@ -54,12 +54,10 @@ def bound_variances(model: nn.Module, floor: float) -> None:
     r"""Raise the variances of channels that are constant, or nearly so, on the calibration graphs.
 
     .. math::
-        \sigma_j^2 \leftarrow \begin{cases}
-            m & \text{if channel } j \text{ is constant} \\
-            \max(\sigma_j^2, \varphi m) & \text{else}
-        \end{cases}
+        \sigma_j^2 \leftarrow \max(\sigma_j^2, \varphi m)
 
-    with the median :math:`m` of the norm's other variances and the floor :math:`\varphi`.
+    with the floor :math:`\varphi` and the median :math:`m` of the norm's variances. A constant
+    channel does not count for the median, and gets the median itself.
 
     After a ReLU a channel may be zero in all calibration graphs. A graph with a feature that none
     of them has may activate it, and it would be divided by :math:`\sqrt{\varepsilon}`: single

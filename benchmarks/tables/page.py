@@ -30,13 +30,15 @@ def write_tables(
 ) -> None:
     """Write the CSV file of every table, and its Markdown between the marks of the page."""
     cells = {name: fill(table, records) for name, table in tables.items()}
-    main, ablations = (list(comparison_rows(tables[n], cells[n])) for n in ("main", "ablations"))
+    compared = ("main", "longer", "ablations")
+    main, longer, ablations = (list(comparison_rows(tables[n], cells[n])) for n in compared)
     paper = list(reproduction_rows(cells["reproduction"]))
     costs = list(cost_rows({n: cells[n] for n in ("main", "reproduction")}, records))
     overall = list(planned_rows(tables["main"], cells["main"]))
     written = {
         "main": (main, comparison(main, "accuracy")),
         "planned": (overall, planned(overall)),
+        "longer": (longer, comparison(longer, "accuracy")),
         "reproduction": (paper, reproduction(paper)),
         "ablations": (ablations, comparison(ablations, "validation")),
         "cost": (costs, cost([row for row in costs if row["table"] == "main"])),

@@ -26,6 +26,17 @@ planned = [
 "sort" = {}
 "max (last epoch)" = { pool = "max", keep = "last", seeds = 1, baseline = "" }
 
+[tables.longer]
+budget = "long"
+baseline = "max"
+
+[tables.longer.rows]
+"max" = {}
+"loop" = {}
+
+[budgets.long]
+A = { epochs = 6, folds = 3 }
+
 [tables.reproduction]
 budget = "papers"
 preset = "paper"
@@ -55,7 +66,7 @@ pool = "loop"
 CURVES = ((0.2, 0.6, 0.1), (0.5, 0.4, 0.1), (0.2, 0.6, 0.1))
 PAGE = "".join(
     f"<!-- {name}: begin -->\n<!-- {name}: end -->\n"
-    for name in ("main", "planned", "reproduction", "ablations", "cost")
+    for name in ("main", "planned", "longer", "reproduction", "ablations", "cost")
 )
 
 

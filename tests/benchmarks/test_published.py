@@ -62,7 +62,7 @@ def test_the_main_table_is_of_the_default_configuration():
         for dataset in TABLES["main"].datasets:
             spec = row.spec(dataset)
             assert spec.network_for(row.pool) == NetworkSettings(pool=row.pool)
-            changed = {"epochs": spec.epochs, "keep": spec.keep}
+            changed = {name: getattr(spec, name) for name in ("epochs", "keep", "members")}
             assert spec.training == TrainingSettings(**changed)
 
 

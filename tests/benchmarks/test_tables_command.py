@@ -23,6 +23,12 @@ datasets = ["parts-share-set"]
 "max" = {}
 "mean" = {}
 
+[tables.longer]
+budget = "small"
+epochs = 2
+[tables.longer.rows]
+"max" = {}
+
 [tables.reproduction]
 budget = "small"
 protocol = "paper"

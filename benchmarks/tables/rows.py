@@ -100,7 +100,8 @@ def cost_rows(tables: Mapping[str, Cells], records: Sequence[Record]) -> Iterato
     Seeds are often run one after the other, on machines of different speeds; the last ones of all
     rows were more likely run together.
     The first fold of a dataset also loads code and data that later ones find in memory, so that its
-    memory is left out. Rows that train a pooling once more in another way are left out as well.
+    memory is left out. Rows that train a pooling once more in another way are left out as well,
+    but for ensembles.
     """
     first: dict[tuple[str, str], str] = {}
     for record in records:
@@ -112,7 +113,8 @@ def cost_rows(tables: Mapping[str, Cells], records: Sequence[Record]) -> Iterato
                 for record in cell.records
                 if record.fold.seed == cell.last_seed and record.outcome is not None
             ]
-            if cell.row.name == cell.row.pool and seen:
+            usual = cell.row.name == cell.row.pool or cell.spec.members > 1
+            if usual and seen:
                 later = [outcome for key, outcome in seen if key not in first.values()]
                 peaks = [o.peak_memory for o in later if o.peak_memory is not None]
                 yield {"table": name, **_place(cell)} | {

@@ -144,3 +144,16 @@ def test_info_has_options_for_csv_files(tmp_path):
         run("info", tmp_path / "a.jsonl", "--target", "b")
     with pytest.raises(DataError, match=r"--skip-bad: only \.csv or \.tsv files have this option"):
         run("info", tmp_path / "a.jsonl", "--skip-bad")
+
+
+def test_info_counts_the_classes_of_several_targets(tmp_path):
+    pytest.importorskip("rdkit", reason="rdkit comes with the extra `chem`")
+    (tmp_path / "several.csv").write_text("smiles,a,b\nC,1,0\nCC,0,\nCCC,0,\nCCCC,1,1\n")
+    targets = ["--target", "a", "--target", "b"]
+    output = run("info", tmp_path / "several.csv", *targets)
+    run("convert", tmp_path / "several.csv", tmp_path / "saved", *targets)
+    run("convert", tmp_path / "several.csv", tmp_path / "parts", "--shards", *targets)
+    for shown in (output, run("info", tmp_path / "saved"), run("info", tmp_path / "parts")):
+        assert "2 (0, 1) of each of 2 targets" in shown
+        assert "a (0: 2, 1: 2), 0 missing" in shown
+        assert "b (0: 1, 1: 1), 2 missing" in shown

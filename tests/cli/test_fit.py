@@ -332,3 +332,27 @@ def test_commands_for_terminals_in_names_are_shown_not_sent(lfds, tmp_path):
     _, out, _ = lfds("fit", "d.jsonl", "-o", "m\x1b[2J", "--epochs", "1", "--slots", "4")
     assert out.count("a\\x1b[2J") == 2  # what was decided, and what was fitted
     assert "saved as m\\x1b[2J" in out
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_several_classes_in_json_lines_without_names(kind, lfds, tmp_path):
+    rows = [[kind(k % 2), None if k == 3 else kind(k % 4 > 1)] for k in range(20)]
+    lines = [{"nodes": 2 + k % 3, "edges": [[0, 1]], "label": row} for k, row in enumerate(rows)]
+    (tmp_path / "ml.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    code, out, err = lfds("fit", "ml.jsonl", "-o", "model", "--task", "classification", *FAST)
+    assert (code, err) == (0, "")
+    assert "with 2 targets with classes 0 and 1" in out
+    code, out, _ = lfds("evaluate", "model", "ml.jsonl", "--json")
+    assert {name: one["graphs"] for name, one in json.loads(out)["targets"].items()} == {
+        "target0": 20, "target1": 19
+    }  # fmt: skip
+    for line in lines:
+        line["label"][1] = kind(0)
+    (tmp_path / "one.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    code, _, err = lfds("fit", "one.jsonl", "-o", "other", "--task", "classification", *FAST)
+    assert code == 2
+    assert err.startswith("lfds: one.jsonl: target 'target1' needs graphs of both classes, and all")
+    code, _, err = lfds("fit", "one.jsonl", "-o", "other", "--task", "regression", *FAST)
+    assert (code, err) == (
+        2, "lfds: one.jsonl: target 'target1' has one value only, 0; there is nothing to fit\n"
+    )  # fmt: skip

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import networkx
 import pytest
 import torch
@@ -6,7 +8,14 @@ from hypothesis import strategies as st
 
 from lfds.data import GraphSet
 from lfds.data.datasets.catalog import Published
-from lfds.data.summary import Distribution, differences, distribution, missing, summarize
+from lfds.data.summary import (
+    Distribution,
+    TargetCounts,
+    differences,
+    distribution,
+    missing,
+    summarize,
+)
 from tests.data.graphs import edge_list, graph_sets, three_graphs
 
 
@@ -78,3 +87,23 @@ def test_differences_beyond_rounding_are_reported():
         "edges per graph",
     ]
     assert different[0] == "graphs: 3, published 4"
+
+
+def test_several_targets_are_counted_one_by_one():
+    bare = GraphSet.from_arrays(
+        [2, 1, 1], [[0], [1]], attributes=[[1], [2], [3], [4]], labels=4 * [1]
+    )
+    y = torch.tensor([[0, 1], [-1, 1], [1, -1]])
+    graphs = replace(bare, y=y, classes=("no", "yes"), target_names=("a", "b"))
+    summary = summarize(graphs)
+    assert summary.class_counts == {}
+    assert summary.targets == (
+        TargetCounts("a", {"no": 1, "yes": 1}, 1),
+        TargetCounts("b", {"no": 0, "yes": 2}, 1),
+    )
+    assert missing(graphs, summary) == ["no graph of class no in target b"]
+    values = bare.with_targets(torch.tensor([[0.5, torch.nan]] * 3))
+    assert summarize(values).targets == (
+        TargetCounts("target0", {}, 0),
+        TargetCounts("target1", {}, 3),
+    )

@@ -44,7 +44,7 @@ def targets(estimator):
 def test_public_names_exist():
     for name in dir(lfds.estimator):
         assert getattr(lfds.estimator, name).__name__ == name
-    with pytest.raises(AttributeError, match="it offers LFDSClassifier"):
+    with pytest.raises(AttributeError, match="it offers ConstantTargetWarning, LFDSClassifier"):
         _ = lfds.estimator.Classifier
 
 

@@ -7,6 +7,7 @@ from sklearn.metrics import r2_score
 
 import lfds
 from lfds.data.errors import DataError
+from lfds.estimator import ConstantTargetWarning
 from tests.estimator.small import FAST, graphs, labels, regressor, values
 
 
@@ -53,8 +54,9 @@ def test_invalid_targets_are_refused(y, message):
         lfds.LFDSRegressor(**FAST).fit(graphs(), y)
 
 
-def test_a_constant_target_is_fitted():
-    made = lfds.LFDSRegressor(**FAST).fit(graphs(), np.full(24, 7.0))
+def test_a_constant_target_is_fitted_with_a_warning():
+    with pytest.warns(ConstantTargetWarning, match="y: the target has one value only, 7; there is"):
+        made = lfds.LFDSRegressor(**FAST).fit(graphs(), np.full(24, 7.0))
     assert np.isfinite(made.predict(graphs())).all()
 
 

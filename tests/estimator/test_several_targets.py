@@ -6,6 +6,7 @@ import torch
 
 import lfds
 from lfds.data import DataError
+from lfds.estimator import ConstantTargetWarning
 from lfds.estimator.metrics import evaluate
 from lfds.train.objective import ClassifyEach, Regress
 from tests.estimator import small
@@ -143,3 +144,84 @@ def test_an_onnx_file_gives_the_same_probabilities(classifier, tmp_path):
 
     export_onnx(classifier, tmp_path / "model.onnx")
     assert check_onnx(classifier, tmp_path / "model.onnx", graphs()) < 1e-5
+
+
+def pyg(y):
+    items = graphs().to_pyg()
+    for item, row in zip(items, y, strict=True):
+        item.y = torch.as_tensor(row)[None]
+    return items
+
+
+def test_graphs_that_carry_numbers_are_classified_as_those_given(classifier):
+    carrying = pyg(table())
+    made = lfds.LFDSClassifier(**FAST).fit(carrying)
+    assert made.classes_.tolist() == [0, 1]
+    assert made.decoder_.targets == ("target0", "target1", "target2")
+    assert made.predict_proba(carrying).tolist() == classifier.predict_proba(graphs()).tolist()
+    assert made.score(carrying) == made.score(graphs(), table())
+    assert evaluate(made, lfds.GraphSet.from_pyg(carrying)).targets["target2"].graphs == 16
+    again = lfds.LFDSClassifier(**FAST).fit(lfds.GraphSet.from_pyg(carrying))
+    assert again.predict_proba(carrying).tolist() == made.predict_proba(carrying).tolist()
+
+
+def test_pyg_graphs_carry_several_whole_numbers():
+    whole = np.nan_to_num(table()).astype(int)
+    made = lfds.LFDSClassifier(**FAST).fit(pyg(whole))
+    given = lfds.LFDSClassifier(**FAST).fit(graphs(), whole)
+    assert made.predict_proba(graphs()).tolist() == given.predict_proba(graphs()).tolist()
+    assert lfds.LFDSRegressor(**FAST).fit(pyg(whole)).decoder_.means == pytest.approx(whole.mean(0))
+
+
+def test_pyg_graphs_carry_numbers_of_which_some_are_missing():
+    made = lfds.LFDSRegressor(**FAST).fit(pyg(table() * [1, 10, 100]))
+    assert made.decoder_.means == pytest.approx(np.nanmean(table() * [1, 10, 100], axis=0))
+    with pytest.raises(DataError, match=r"y: label 0 is 0.5, .*; use LFDSRegressor for numbers"):
+        lfds.LFDSClassifier(**FAST).fit(pyg(table() + 0.5))
+
+
+@pytest.mark.parametrize("form", [np.asarray, torch.as_tensor, np.ndarray.tolist])
+def test_the_first_partial_fit_may_name_the_classes(form):
+    y = form(table())
+    made = lfds.LFDSClassifier(**FAST).partial_fit(graphs(), y, classes=[0, 1])
+    plain = lfds.LFDSClassifier(**FAST).partial_fit(graphs(), y)
+    assert made.decoder_ == plain.decoder_
+    assert made.predict_proba(graphs()).tolist() == plain.predict_proba(graphs()).tolist()
+    made.partial_fit(graphs(), y, classes=[1, 0])
+    assert made.n_iter_ == 2
+    with pytest.raises(DataError, match=r"y: the model has 3 target\(s\), and y has one"):
+        made.partial_fit(graphs(), [0, 1] * 12, classes=[0, 1])
+
+
+def test_the_first_partial_fit_may_have_one_class_of_a_target():
+    zeros = np.zeros((24, 2))
+    made = lfds.LFDSClassifier(**FAST).partial_fit(graphs(), zeros, classes=[0, 1])
+    assert made.classes_.tolist() == [0, 1]
+    carrying = lfds.LFDSClassifier(**FAST).partial_fit(pyg(zeros), classes=[0, 1])
+    assert carrying.predict_proba(graphs()).shape == (24, 2)
+    message = r"classes: several targets need the same two labels, not 3: \[0, 1, 2\]"
+    with pytest.raises(DataError, match=message):
+        lfds.LFDSClassifier(**FAST).partial_fit(graphs(), zeros, classes=[0, 1, 2])
+
+
+def test_rows_of_different_lengths_are_one_line():
+    with pytest.raises(DataError, match="y: needs one row of labels"):
+        lfds.LFDSClassifier(**FAST).fit(graphs(), [[0, 1]] * 23 + [[1]])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.ones(24), "y: the target has one value only, 1; there is nothing to fit: use other"),
+        (table() * [1, 0, 1], "y: target 'target1' has one value only, 0; .*: leave it out"),
+        (
+            np.where(np.arange(72).reshape(24, 3) == 3, 2.5, table() * [np.nan, 1, 1]),
+            "y: target 'target0' is known for one graph only; there is nothing to fit: leave",
+        ),
+    ],
+)
+def test_a_target_with_one_value_gives_a_warning(y, message):
+    with pytest.warns(ConstantTargetWarning, match=message) as caught:
+        made = lfds.LFDSRegressor(**FAST).fit(graphs(), y)
+    assert caught[0].filename == __file__
+    assert np.isfinite(made.predict(graphs())).all()

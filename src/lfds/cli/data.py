@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lfds.data.readers.atom_features import MoleculeOptions
     from lfds.data.readers.tables import Task
     from lfds.data.shards.engines import Where
-    from lfds.data.summary import Distribution, Summary
+    from lfds.data.summary import Distribution, Summary, TargetCounts
 
 app = typer.Typer(help="List, inspect, prepare and convert datasets.", no_args_is_help=True)
 _BARS = "▁▂▃▄▅▆▇█"
@@ -404,6 +404,8 @@ def _print_summary(graphs: "GraphSet") -> None:
     lines.add_row("name", printable(graphs.name))
     lines.add_row("graphs", f"{len(graphs):,}{_note(summary.empty_graphs, 'without nodes')}")
     lines.add_row("classes", _classes(graphs, summary))
+    for target in summary.targets:
+        lines.add_row("target", _target(target))
     lines.add_row("nodes", f"{graphs.num_nodes:,}{_note(summary.isolated_nodes, 'isolated')}")
     lines.add_row("edges", _edges(summary))
     lines.add_row("graph size", _distribution(summary.sizes))
@@ -443,8 +445,21 @@ def _classes(graphs: "GraphSet", summary: "Summary") -> str:
         return "none: no targets"
     if not graphs.classes:
         return f"none: regression, targets {list(graphs.y.shape[1:]) or 'single'}"
-    counts = ", ".join(f"{name}: {count}" for name, count in summary.class_counts.items())
-    return f"{graphs.num_classes} ({printable(counts)})"
+    if summary.targets:
+        names = ", ".join(map(str, graphs.classes))
+        return (
+            f"{graphs.num_classes} ({printable(names)}) of each of {len(summary.targets)} targets"
+        )
+    return f"{graphs.num_classes} ({_counts(summary.class_counts)})"
+
+
+def _target(target: "TargetCounts") -> str:
+    counts = f" ({_counts(target.class_counts)})" if target.class_counts else ""
+    return f"{printable(target.name)}{counts}, {target.missing:,} missing"
+
+
+def _counts(counts: Mapping[str | int, int]) -> str:
+    return printable(", ".join(f"{name}: {count}" for name, count in counts.items()))
 
 
 def _edges(summary: "Summary") -> str:

@@ -420,6 +420,7 @@ def _estimator_for(
         check_has_targets,
         check_several_classes,
         class_labels,
+        target_names,
     )
 
     check_has_targets(graphs, data, "lfds fit needs labelled graphs")
@@ -428,7 +429,8 @@ def _estimator_for(
             check_several_classes(class_labels(None, graphs), data)
             _check_repeated(graphs, data)
         else:
-            check_both_classes(graphs.y.numpy(), graphs.target_names)
+            names = target_names(None, graphs, graphs.y.shape[1])
+            check_both_classes(graphs.y.numpy(), names, data)
         return LFDSClassifier()
     _check_not_constant(graphs, data)
     if balanced:
@@ -452,10 +454,10 @@ def _check_repeated(graphs: "GraphSet", data: str) -> None:
 
 
 def _check_not_constant(graphs: "GraphSet", data: str) -> None:
-    table, known = graphs.y.reshape(len(graphs), -1), graphs.known_targets
-    for place in range(table.shape[1]):
-        values = table[known[:, place], place]
-        if len(values.unique()) < 2:
-            name = f"target {graphs.target_names[place]!r}" if graphs.target_names else "the target"
-            found = "no values" if len(values) == 0 else f"one value only, {values[0].item():g}"
-            raise DataError(f"{name} has {found}; there is nothing to fit", source=data)
+    from lfds.estimator.targets import constant_target, target_names
+
+    one = graphs.y.ndim == 1 and not graphs.target_names
+    names = () if one else target_names(None, graphs, graphs.known_targets.shape[1])
+    found = constant_target(graphs.y.numpy(), names)
+    if found is not None:
+        raise DataError(f"{found}; there is nothing to fit", source=data)

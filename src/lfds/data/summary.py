@@ -29,6 +29,21 @@ class Distribution:
 
 
 @dataclass(frozen=True)
+class TargetCounts:
+    """What is known of one of several targets.
+
+    Attributes:
+        name: Its name; a number if it has none.
+        class_counts: Number of graphs of each class; empty for regression.
+        missing: Number of graphs for which it is not known.
+    """
+
+    name: str
+    class_counts: dict[str | int, int]
+    missing: int
+
+
+@dataclass(frozen=True)
 class Summary:
     """Statistics of a set of graphs.
 
@@ -36,7 +51,8 @@ class Summary:
         undirected_edges: Number of node pairs with an edge in either direction, and of self loops.
         one_way_edges: Number of edges without their reverse.
         self_loops: Number of edges from a node to itself.
-        class_counts: Number of graphs of each class.
+        class_counts: Number of graphs of each class; empty if there are several targets.
+        targets: The same for each of several targets.
         sizes: Number of nodes per graph.
         degrees: Number of edges received per node.
         isolated_nodes: Number of nodes without edges, apart from self loops.
@@ -48,6 +64,7 @@ class Summary:
     one_way_edges: int
     self_loops: int
     class_counts: dict[str | int, int]
+    targets: tuple[TargetCounts, ...]
     sizes: Distribution
     degrees: Distribution
     isolated_nodes: int
@@ -66,17 +83,34 @@ def summarize(graphs: GraphSet) -> Summary:
     one_way = int((~torch.isin(backward, forward)).sum())
     connected = torch.zeros(graphs.num_nodes, dtype=torch.bool)
     connected[edge_index[:, ~is_loop]] = True
-    counts = graphs.y.bincount(minlength=graphs.num_classes).tolist() if graphs.classes else []
+    several = graphs.y.ndim == 2
     return Summary(
         undirected_edges=(graphs.num_edges - loops - one_way) // 2 + one_way + loops,
         one_way_edges=one_way,
         self_loops=loops,
-        class_counts=dict(zip(graphs.classes, counts, strict=True)),
+        class_counts={} if several else _class_counts(graphs, graphs.y),
+        targets=_targets(graphs) if several else (),
         sizes=distribution(graphs.sizes),
         degrees=distribution(graphs.degrees),
         isolated_nodes=int((~connected).sum()),
         empty_graphs=int((graphs.sizes == 0).sum()),
         constant_attributes=_constant_columns(graphs.attributes),
+    )
+
+
+def _class_counts(graphs: GraphSet, y: Tensor) -> dict[str | int, int]:
+    if not graphs.classes:
+        return {}
+    counts = y.bincount(minlength=graphs.num_classes).tolist()
+    return dict(zip(graphs.classes, counts, strict=True))
+
+
+def _targets(graphs: GraphSet) -> tuple[TargetCounts, ...]:
+    known = graphs.known_targets
+    names = graphs.target_names or tuple(f"target{k}" for k in range(known.shape[1]))
+    return tuple(
+        TargetCounts(name, _class_counts(graphs, y[one]), int((~one).sum()))
+        for name, y, one in zip(names, graphs.y.T, known.T, strict=True)
     )
 
 
@@ -105,9 +139,12 @@ def missing(graphs: GraphSet, summary: Summary) -> list[str]:
     if summary.constant_attributes:
         columns = ", ".join(map(str, summary.constant_attributes))
         found.append(f"constant attributes: column {columns}")
-    empty_classes = [str(name) for name, count in summary.class_counts.items() if count == 0]
-    if empty_classes:
-        found.append(f"no graph of class {', '.join(empty_classes)}")
+    counted = {"": summary.class_counts}
+    counted |= {f" in target {one.name}": one.class_counts for one in summary.targets}
+    for where, counts in counted.items():
+        empty_classes = [str(name) for name, count in counts.items() if count == 0]
+        if empty_classes:
+            found.append(f"no graph of class {', '.join(empty_classes)}{where}")
     found += _missing_targets(graphs)
     if graphs.num_edges == 0:
         found.append("no edges at all")

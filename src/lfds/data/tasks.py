@@ -53,8 +53,11 @@ def _as_classes(graphs: GraphSet) -> GraphSet:
         return graphs.with_targets(y, classes)
     classes = tuple(int(one) for one in known.unique().tolist())
     if len(classes) > 2:
+        shown = ", ".join(map(str, classes[:5]))
         raise DataError(
-            f"several targets need the same two classes, not {len(classes)}", source="task"
+            f"several targets need the same two classes, not {len(classes)}: {shown}; leave it out "
+            "for numbers",
+            source="task",
         )
     indices = torch.bucketize(graphs.y, torch.tensor(classes, dtype=torch.float32))
     return graphs.with_targets(torch.where(graphs.known_targets, indices, -1), classes)

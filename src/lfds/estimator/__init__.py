@@ -9,11 +9,19 @@ if TYPE_CHECKING:
     from lfds.estimator.input_conversion import UnseenLabelsWarning
     from lfds.estimator.persistence import load
     from lfds.estimator.regressor import LFDSRegressor
-    from lfds.estimator.targets import ManyClassesWarning
+    from lfds.estimator.targets import ConstantTargetWarning, ManyClassesWarning
 
-__all__ = ["LFDSClassifier", "LFDSRegressor", "ManyClassesWarning", "UnseenLabelsWarning", "load"]
+__all__ = [
+    "ConstantTargetWarning",
+    "LFDSClassifier",
+    "LFDSRegressor",
+    "ManyClassesWarning",
+    "UnseenLabelsWarning",
+    "load",
+]
 
 _HOMES = {
+    "ConstantTargetWarning": "lfds.estimator.targets",
     "LFDSClassifier": "lfds.estimator.classifier",
     "LFDSRegressor": "lfds.estimator.regressor",
     "ManyClassesWarning": "lfds.estimator.targets",

@@ -116,13 +116,15 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
             classes: All labels of all calls; required in the first call unless its graphs have
                 all of them.
         """
-        decoder = None
-        if classes is not None:
-            names = sorted_classes(classes)
-            if hasattr(self, "network_") and names.tolist() != self.classes_.tolist():
+        if classes is None:
+            return self._partial_fit(graphs, y, None)
+        names = sorted_classes(classes)
+        if hasattr(self, "network_"):
+            if names.tolist() != self.classes_.tolist():
                 raise DataError("differ from those of the first call", source="classes")
-            decoder = ClassDecoder(names=tuple(names.tolist()))
-        return self._partial_fit(graphs, y, decoder)
+            return self._partial_fit(graphs, y, None)
+        data = self._read(graphs, targets=y is None)
+        return self._partial_fit(data, y, _first_decoder(names, data, y))
 
     @property
     def classes_(self) -> Labels:
@@ -303,3 +305,18 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
             for place in range(decoder.outputs)
         ]
         return decoder.model_copy(update={"temperatures": tuple(each)})
+
+
+def _first_decoder(classes: Labels, graphs: GraphSet, y: Any) -> _Decoder:
+    """Return the decoder of a model with these classes, for the targets of its first graphs."""
+    names = tuple(classes.tolist())
+    if not has_several_targets(y, graphs):
+        return ClassDecoder(names=names)
+    if len(names) != 2:
+        raise DataError(
+            f"several targets need the same two labels, not {len(names)}: {list(names)}",
+            source="classes",
+        )
+    count = graphs.y.shape[1] if y is None else multi_labels(y, graphs)[0].shape[1]
+    targets = target_names(y, graphs, count)
+    return MultiLabelDecoder(names=names, targets=targets, temperatures=(1.0,) * count)

@@ -14,7 +14,12 @@ from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
 from lfds.estimator.input_conversion import Graphs
 from lfds.estimator.options import document_options
 from lfds.estimator.output_decoding import ValueDecoder
-from lfds.estimator.targets import check_number_of_targets, regression_targets
+from lfds.estimator.targets import (
+    check_number_of_targets,
+    regression_targets,
+    target_names,
+    warn_of_constant_targets,
+)
 from lfds.nn import NetworkSettings
 from lfds.train.objective import Objective, Regress
 
@@ -141,6 +146,9 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         if decoder is None:
             names = graphs.target_names if y is None else ()
             decoder = ValueDecoder.fit(values, names)
+            one = values.ndim == 1 and not names
+            shown = () if one else target_names(y, graphs, decoder.outputs)
+            warn_of_constant_targets(values, shown)
         found = values.reshape(len(values), -1).shape[1]
         if (decoder.outputs, decoder.single) != (found, values.ndim == 1):
             raise DataError(

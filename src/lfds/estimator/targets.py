@@ -24,6 +24,10 @@ class ManyClassesWarning(UserWarning):
     """The labels are numbers, and so many different ones that they may be values to regress."""
 
 
+class ConstantTargetWarning(UserWarning):
+    """A target to regress has the same value for all graphs for which it is known."""
+
+
 def class_labels(y: Any, graphs: GraphSet) -> Labels:
     """Return the label of every graph as the user spelt it.
 
@@ -56,12 +60,12 @@ def has_several_targets(y: Any, graphs: GraphSet) -> bool:
     """Whether there are several targets with two classes each, and not one with any number.
 
     Args:
-        y: Labels; ``None`` takes those that the graphs carry.
+        y: Labels; ``None`` takes those that the graphs carry, of which numbers may be classes.
         graphs: The labelled graphs.
     """
     if y is None:
-        return graphs.y.ndim == 2 and graphs.y.shape[1] > 0 and bool(graphs.classes)
-    shape = np.shape(y.detach().cpu().numpy() if isinstance(y, Tensor) else y)
+        return graphs.y.ndim == 2 and graphs.y.shape[1] > (0 if graphs.classes else 1)
+    shape = _one_per_graph(y, len(graphs)).shape
     return len(shape) == 2 and shape[1] > 1
 
 
@@ -70,13 +74,15 @@ def multi_labels(y: Any, graphs: GraphSet) -> tuple[NDArray[np.int64], Labels]:
 
     Args:
         y: Names, integers or booleans, ``[graphs, targets]``; floats with NaN where one is missing.
-            ``None`` takes the labels that the graphs carry.
+            ``None`` takes the labels that the graphs carry, or such floats.
         graphs: The labelled graphs.
     """
     if y is None:
         check_has_targets(graphs)
-        carried: NDArray[np.int64] = graphs.y.numpy()
-        return carried, np.array(graphs.classes)
+        if graphs.classes:
+            carried: NDArray[np.int64] = graphs.y.numpy()
+            return carried, np.array(graphs.classes)
+        y = graphs.y
     labels = _one_per_graph(y, len(graphs))
     flat = labels.reshape(-1)
     known = np.array([one is not None and one == one for one in flat.tolist()])  # NaN differs
@@ -117,7 +123,7 @@ def target_names(y: Any, graphs: GraphSet, count: int) -> tuple[str, ...]:
     return tuple(f"target{k}" for k in range(count))
 
 
-def check_both_classes(y: NDArray[np.int64], names: Sequence[str]) -> None:
+def check_both_classes(y: NDArray[np.int64], names: Sequence[str], source: str = "y") -> None:
     """Raise unless graphs of both classes are known for each of several targets."""
     for name, column in zip(names, y.T, strict=True):
         counts = [int((column == one).sum()) for one in (0, 1)]
@@ -125,7 +131,7 @@ def check_both_classes(y: NDArray[np.int64], names: Sequence[str]) -> None:
             found = f"all {max(counts)} known graphs are of one class" if any(counts) else "none"
             raise DataError(
                 f"target {quoted(name)} needs graphs of both classes, and {found}; leave it out",
-                source="y",
+                source=source,
             )
 
 
@@ -175,6 +181,37 @@ def regression_targets(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
     small = missing | (np.abs(rows) <= _LARGEST_VALUE)
     _check_all(small, values, f"no larger than {_LARGEST_VALUE:g}; use other units")
     return values
+
+
+def constant_target(values: NDArray[np.floating], names: Sequence[str]) -> str | None:
+    """Return that a target has fewer than two values, if one has; there is nothing to fit.
+
+    Args:
+        values: ``[graphs]``, or ``[graphs, targets]`` with NaN where one is missing.
+        names: The name of each of several targets.
+    """
+    table = values.reshape(len(values), -1)
+    for place, column in enumerate(table.T):
+        known = column[~np.isnan(column)]
+        if len(np.unique(known)) > 1:
+            continue
+        name = "the target" if table.shape[1] == 1 and not names else f"target {names[place]!r}"
+        if len(known) == 0:
+            return f"{name} has no values"
+        if len(known) == 1:
+            return f"{name} is known for one graph only"
+        return f"{name} has one value only, {known[0]:g}"
+    return None
+
+
+def warn_of_constant_targets(values: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Warn if a target has fewer than two values; see :func:`constant_target`."""
+    found = constant_target(values, names)
+    if found is not None:
+        fix = "use other targets" if values.ndim == 1 else "leave it out"
+        warnings.warn(
+            f"y: {found}; there is nothing to fit: {fix}", ConstantTargetWarning, stacklevel=4
+        )
 
 
 def _with_nan(named: Labels, graphs: GraphSet) -> NDArray[Any]:

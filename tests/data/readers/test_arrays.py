@@ -6,6 +6,7 @@ from torch.testing import assert_close
 from lfds.data import DataError, GraphSet
 from lfds.data.concat import concat
 from lfds.data.readers.arrays import targets_from, without_features
+from lfds.data.validation import check_valid
 
 PATH = [[0, 1], [1, 0]]
 
@@ -106,7 +107,9 @@ def test_graphs_without_targets_stay_without(tmp_path):
         ({"y": [1, 2]}, "one target for each of 1 graphs"),
         ({"y": 3}, "one target for each of 1 graphs"),
         ({"y": [float("nan")]}, "finite"),
-        ({"y": [[1, 2]]}, "one integer, string or float per graph"),
+        ({"y": [["a", "b"]]}, "one integer, string or float per graph, or one row of numbers"),
+        ({"y": [[1.0, float("inf")]]}, "y: row 0 holds .*inf.*, but needs finite"),
+        ({"y": [[float("nan")]]}, "y: row 0 holds 'nan', but needs finite"),
         ({"attributes": [[1.0]]}, "attributes: needs 2 rows"),
         (
             {"attributes": [1.0, float("inf")]},
@@ -142,3 +145,21 @@ def test_invalid_input_is_named(given, message):
 def test_tensors_without_dense_numbers_are_refused(values):
     with pytest.raises(DataError, match="attributes: needs a dense tensor of numbers, not torch"):
         GraphSet.from_arrays([2], [[], []], attributes=values)
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "stored"),
+    [
+        ([[3, 7], [7, 7]], (3, 7), [[0, 1], [1, 1]]),
+        ([[True, False], [True, True]], (0, 1), [[1, 0], [1, 1]]),
+        ([[0, 1], [2, 0]], (), [[0, 1], [2, 0]]),
+        ([[1, 1], [1, 1]], (), [[1, 1], [1, 1]]),
+        ([[0.0, 1.0], [float("nan"), 0.0]], (), [[0, 1], [-9, 0]]),
+    ],
+)
+def test_two_whole_numbers_are_the_classes_of_several_targets(y, classes, stored):
+    graphs = GraphSet.from_arrays([1, 1], [[], []], y)
+    assert graphs.classes == classes
+    assert graphs.y.dtype == (torch.int64 if classes else torch.float32)
+    assert graphs.y.nan_to_num(-9).tolist() == stored
+    check_valid(graphs, source="y")

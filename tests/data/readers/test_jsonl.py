@@ -6,7 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lfds.data import DataError
-from lfds.data.readers.jsonl import read_jsonl, stream_jsonl
+from lfds.data.concat import concat
+from lfds.data.readers.jsonl import convert_jsonl, read_jsonl, stream_jsonl
+from lfds.data.validation import check_valid
 from tests.data.graphs import edge_list
 
 PATH = {"nodes": 3, "edges": [[0, 1], [1, 2]], "features": [[1.0], [0.5], [2]], "label": "path"}
@@ -41,7 +43,8 @@ def test_a_directed_graph_keeps_its_directions(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("label", "shape", "classes"), [(4, (1,), (4,)), (1.5, (1,), ()), ([1.0, 2.0], (1, 2), ())]
+    ("label", "shape", "classes"),
+    [(4, (1,), (4,)), (1.5, (1,), ()), ([1.0, 2.0], (1, 2), ()), (None, (1, 0), ())],
 )
 def test_labels_are_classes_or_regression_targets(label, shape, classes, tmp_path):
     graphs = read_jsonl(write(tmp_path / "a.jsonl", {"nodes": 1, "label": label}))
@@ -85,6 +88,8 @@ def test_nodes_are_shuffled_by_the_seed(tmp_path):
         ({**PATH, "label": 3}, "label is an integer, but a name in line 1"),
         ({**PATH, "labels": [1, 2, 3]}, "labels is present, but absent in line 1"),
         ({**PATH, "edge_features": [[1]]}, "edge_features has 1 entries for 2 edges"),
+        ({**PATH, "label": [1, "a"]}, r"needs a name, an integer, .*, not \"\[1, 'a'\]\""),
+        ({**PATH, "label": None}, "label is absent, but a name in line 1"),
         ({"nodes": 10**12, "label": "a"}, "nodes: Input should be less than"),
         ({"nodes": True, "label": "a"}, "nodes: Input should be a valid integer"),
     ],
@@ -135,3 +140,24 @@ def test_more_nodes_than_memory_can_hold_are_refused_before_it_is_requested(tmp_
         read_jsonl(tmp_path / "g.jsonl")
     with pytest.raises(DataError, match=message):
         list(stream_jsonl(tmp_path / "g.jsonl", size=300))
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+def test_one_of_several_targets_may_be_missing(seed, tmp_path):
+    lines = [{"nodes": 1, "label": label} for label in ([8.0, None], [None, 1], [None, None])]
+    path = write(tmp_path / "a.jsonl", *lines)
+    for graphs in (
+        read_jsonl(path, seed=seed),
+        concat([chunk.graphs for chunk in convert_jsonl(path, size=2)]),
+    ):
+        assert graphs.y.nan_to_num(-9).tolist() == [[8, -9], [-9, 1], [-9, -9]]
+        assert graphs.known_targets.tolist() == [[True, False], [False, True], [False, False]]
+        check_valid(graphs, source="y")
+
+
+def test_a_single_target_is_not_missing(tmp_path):
+    path = write(tmp_path / "a.jsonl", *({"nodes": 1, "label": label} for label in ([1.0], [None])))
+    message = "line 2: label is the only target of the graph, and missing; leave that line out"
+    with pytest.raises(DataError, match=message):
+        read_jsonl(path)
+    assert sum(len(chunk.graphs) for chunk in stream_jsonl(path, size=9)) == 2

@@ -9,6 +9,13 @@ from tests.data.graphs import edge_list, graph_sets, three_graphs
 EDGE = torch.tensor([[0], [1]])
 
 
+def with_edges(rows, value=0.5):
+    """A graph of two edges, with so many rows of edge_attr, of which the last has a value."""
+    edge_attr = torch.zeros(rows, 1, dtype=torch.float64)
+    edge_attr[-1] = value
+    return Data(num_nodes=3, edge_index=torch.tensor([[0, 1], [1, 2]]), edge_attr=edge_attr)
+
+
 @given(graphs=graph_sets())
 def test_to_pyg_and_back_gives_an_equal_set(graphs):
     back = GraphSet.from_pyg(graphs.to_pyg())
@@ -63,7 +70,22 @@ def test_a_target_may_have_any_shape_with_one_element(y):
             [Data(x=torch.ones(n, 1), y=torch.zeros(n)) for n in (2, 0)],
             "graph 0: y needs one target for the graph",
         ),
-        ([Data(x=torch.ones(1, 1) * torch.nan)], "finite numbers"),
+        ([Data(x=torch.ones(1, 1) * torch.nan)], "graph 0: row 0 of x holds .*finite numbers"),
+        (
+            [Data(x=torch.ones(n, 1), pos=torch.ones(3, 2)) for n in (3, 2)],
+            r"graph 1: pos needs one row for each of 2 nodes, not shape \[3, 2\]",
+        ),
+        (
+            [with_edges(2), with_edges(2), with_edges(3)],
+            r"graph 2: edge_attr needs one row for each of 2 edges, not shape \[3, 1\]",
+        ),
+        (
+            [with_edges(2), with_edges(2, value=torch.nan), with_edges(2)],
+            r"graph 1: row 1 of edge_attr holds '\[nan\]', but needs finite numbers below 3.4e38; "
+            "impute",
+        ),
+        ([with_edges(2), with_edges(2, value=1e300)], "graph 1: row 1 of edge_attr holds .*1e.300"),
+        ([Data(num_nodes=1, y=torch.tensor([[0.0, torch.inf]]))], "y: row 0 holds .*inf"),
         ([Data(x=torch.ones(2, 1), edge_index=EDGE.float())], "edge_index needs whole numbers"),
         ([Data(x=torch.ones(2, 1), edge_index=EDGE.cfloat())], "edge_index needs whole numbers"),
         ([Data(x=torch.ones(2, 1), edge_index="ab")], "edge_index needs a tensor or numbers"),
@@ -102,3 +124,22 @@ def test_edges_may_be_lists_or_empty():
 def test_floats_of_8_bits_are_joined_with_others():
     items = [Data(x=torch.ones(1, 1).to(dtype)) for dtype in (torch.float32, torch.float8_e4m3fn)]
     assert GraphSet.from_pyg(items).x.tolist() == [[1], [1]]
+
+
+def test_several_targets_are_a_row_and_may_be_missing():
+    rows = [[0.0, torch.nan], [1.0, 0.0]]
+    graphs = GraphSet.from_pyg([Data(num_nodes=1, y=torch.tensor([row])) for row in rows])
+    assert graphs.classes == ()
+    assert graphs.y.nan_to_num(-9).tolist() == [[0, -9], [1, 0]]
+    whole = GraphSet.from_pyg(
+        [Data(num_nodes=1, y=torch.tensor([row])) for row in ([0, 1], [1, 1])]
+    )
+    assert (whole.classes, whole.y.tolist()) == ((0, 1), [[0, 1], [1, 1]])
+
+
+def test_missing_classes_are_nan_in_pyg():
+    y = torch.tensor([[0, 1], [-1, 1]])
+    graphs = GraphSet.from_arrays([1, 1], [[], []]).with_targets(y, ("no", "yes"))
+    found = torch.cat([item.y for item in graphs.to_pyg()])
+    assert found.nan_to_num(-9).tolist() == [[0, 1], [-9, 1]]
+    assert torch.cat([item.y for item in graphs[:1].to_pyg()]).tolist() == [[0, 1]]

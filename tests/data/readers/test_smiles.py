@@ -168,7 +168,17 @@ def test_several_targets_with_numbers(tmp_path):
     ("text", "message"),
     [
         ("C,0,1.5\nCC,1,2\n", "'b' has numbers and 'a' has names"),
-        ("C,0,1\nCC,1,2\n", "need the same two classes, and with 'b' there are 3: 0, 1, 2"),
+        (
+            "C,0,1\nCC,1,2\n",
+            "need the same two classes, and 'b' has 1, 2 and those before it 0, 1; "
+            "choose task='regression' for numbers, or fit it alone",
+        ),
+        (
+            "C,0,no\nCC,1,yes\n",
+            "need the same two classes, and 'b' has no, yes and those before it 0, 1; "
+            "name them alike, or fit it alone",
+        ),
+        ("C,x,x\nCC,y,y\nCCC,z,x\n", "two classes, and 'a' has x, y, z; name them alike, or"),
         ("C,0,\nCC,1,\n", "column 'b' has no values"),
     ],
 )

@@ -40,7 +40,8 @@ def graphs_from_arrays(
         sizes: Number of nodes of each graph, ``[graphs]``.
         edge_index: ``[2, edges]``, senders above receivers, nodes numbered over the whole set.
         y: One target per graph: integers and strings are classes, floats regression targets.
-            ``None`` for graphs without targets.
+            ``[graphs, targets]`` for several: two different integers are classes, other numbers
+            regression targets, NaN where one is missing. ``None`` for graphs without targets.
         attributes: Real-valued node attributes, ``[nodes, a]``; also used as features ``x``.
         labels: Categorical node labels as integers, ``[nodes]`` or ``[nodes, l]``.
         edge_attributes: ``[edges, ea]``, in the order of ``edge_index``.
@@ -107,22 +108,26 @@ def targets_from(y: Array | Sequence[str], num_graphs: int) -> tuple[Tensor, tup
         raise DataError(f"needs one target for each of {num_graphs} graphs", source="y")
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
+    several = values.ndim == 2
     if values.dtype.kind == "f":
         if values.ndim > 2:
             raise DataError(
                 f"regression needs one row per graph, not shape {list(values.shape)}", source="y"
             )
-        return torch.from_numpy(_float32(values, "y")), ()
-    if values.dtype.kind not in "iubU" or values.ndim != 1:
+        return torch.from_numpy(_float32(values, "y", missing=several)), ()
+    if values.dtype.kind not in ("iub" if several else "iubU") or values.ndim > 2:
         raise DataError(
-            f"needs one integer, string or float per graph, not {values.dtype} "
-            f"of shape {values.shape}",
+            f"needs one integer, string or float per graph, or one row of numbers, not "
+            f"{values.dtype} of shape {values.shape}",
             source="y",
         )
     if values.dtype.kind in "bu":
         values = _int64(values, "y")
     classes, indices = np.unique(values, return_inverse=True)
-    return torch.from_numpy(indices.astype(np.int64)), tuple(classes.tolist())
+    if several and len(classes) != 2:  # several targets have the same two classes, or are numbers
+        return torch.from_numpy(_float32(values, "y")), ()
+    indices = indices.reshape(values.shape).astype(np.int64)
+    return torch.from_numpy(indices), tuple(classes.tolist())
 
 
 def label_values(labels: Ints) -> tuple[tuple[int, ...], ...]:
@@ -212,11 +217,13 @@ def _int64(values: NDArray[np.generic], name: str) -> Ints:
     return values.astype(np.int64)
 
 
-def _float32(values: NDArray[np.generic], name: str) -> Floats:
+def _float32(values: NDArray[np.generic], name: str, *, missing: bool = False) -> Floats:
+    """Return finite numbers in single precision; ``missing`` ones may be NaN."""
     # Checked after the conversion: numbers that are too large become infinite there.
     with np.errstate(over="ignore"):
         floats = values.astype(np.float32)
-    finite = np.isfinite(floats) if floats.ndim == 1 else np.isfinite(floats).all(axis=1)
+    valid = np.isfinite(floats) | (missing & np.isnan(floats))
+    finite = valid if floats.ndim == 1 else valid.all(axis=1)
     if not finite.all():
         row = int(finite.argmin())
         raise DataError(

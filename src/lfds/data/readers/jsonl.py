@@ -43,7 +43,7 @@ class Line(BaseModel):
     features: list[list[_Float]] | None = None
     labels: list[_Int] | None = None
     edge_features: list[list[_Float]] | None = None
-    label: str | _Int | _Float | list[_Float] | None = None
+    label: str | _Int | _Float | list[_Float | None] | None = None
 
     @field_validator("label", mode="before")
     @classmethod
@@ -77,8 +77,9 @@ def read_jsonl(path: str | PathLike[str], *, seed: int | None = 0) -> GraphSet:
       ``"directed": true`` from the first to the second only.
     - ``features``: one list of numbers per node. ``labels``: one integer per node.
     - ``edge_features``: one list of numbers per pair of ``edges``.
-    - ``label``: a name or integer is a class; a number with a point, or a list of numbers, is a
-      regression target. Left out in all lines for graphs without targets.
+    - ``label``: a name or integer is a class; a number with a point is a regression target, and a
+      list of numbers several, ``null`` where one is missing. Left out in all lines for graphs
+      without targets.
 
     Args:
         path: The file.
@@ -93,9 +94,7 @@ def read_jsonl(path: str | PathLike[str], *, seed: int | None = 0) -> GraphSet:
     if not lines:
         raise DataError("is empty; it needs one graph per line", source=file)
     _check_consistent(lines, file, {})
-    rows = list(lines.values())
-    y = None if rows[0].label is None else np.array([line.label for line in rows])
-    graphs = without_features(_graphs(rows, y, file))
+    graphs = without_features(_graphs(list(lines.values()), _targets(lines, file), file))
     return graphs if seed is None else shuffle_nodes(graphs, seed)
 
 
@@ -141,9 +140,8 @@ def convert_jsonl(
     while lines := dict(islice(numbered, size)):
         empty = False
         _check_consistent(lines, file, seen)
-        rows = list(lines.values())
-        y = None if rows[0].label is None else np.array([line.label for line in rows])
-        yield Chunk(without_features(_graphs(rows, y, file)), list(lines), "line")
+        graphs = _graphs(list(lines.values()), _targets(lines, file), file)
+        yield Chunk(without_features(graphs), list(lines), "line")
     if empty:
         raise DataError("is empty; it needs one graph per line", source=file)
 
@@ -172,6 +170,11 @@ def _parsed(text: bytes, file: Path, number: int) -> Line:
         problem = f"{where}: {first['msg']}" if where else first["msg"]
         if first["type"] == "extra_forbidden":
             problem = f"no key is called {quoted(where)}; {choose_from(where, Line.model_fields)}"
+        elif first["loc"][:1] == ("label",) and len(first["loc"]) > 1:  # none of several types fits
+            problem = (
+                "label needs a name, an integer, a number below 3.4e38, or a list of such numbers "
+                f"with null for missing ones, not {quoted(first['input'])}"
+            )
         raise DataError(problem, source=file, line=number) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"invalid JSON ({error})", source=file, line=number) from None
@@ -240,6 +243,24 @@ def _forms(line: Line) -> Iterator[tuple[str, str]]:
         yield "label", f"a list of {len(line.label)}"
     else:
         yield "label", _LABEL_TYPES[type(line.label)]
+
+
+def _targets(lines: dict[int, Line], file: Path) -> Array | None:
+    """Return the labels of consistent lines; missing ones of several are NaN."""
+    labels = {number: line.label for number, line in lines.items()}
+    first = next(iter(labels.values()))
+    if first is None:
+        return None
+    if not isinstance(first, list):
+        return np.array(list(labels.values()))
+    for number, label in labels.items():
+        if label == [None]:
+            raise DataError(
+                "label is the only target of the graph, and missing; leave that line out",
+                source=file,
+                line=number,
+            )
+    return np.array(list(labels.values()), dtype=np.float64)
 
 
 def _graphs(lines: list[Line], y: Array | None, file: Path) -> GraphSet:

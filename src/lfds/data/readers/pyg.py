@@ -19,8 +19,9 @@ def graphs_from_pyg(
     """Return a set of PyG graphs.
 
     ``x`` becomes attributes and features, ``edge_attr`` edge attributes, ``pos`` coordinates for
-    drawing, ``y`` one target per graph; ``labels`` and ``edge_labels`` are read as written by
-    :func:`graphs_to_pyg`. Repeated edges are dropped and counted.
+    drawing, ``y`` one target per graph, or several as ``[1, targets]``, NaN where one is missing;
+    ``labels`` and ``edge_labels`` are read as written by :func:`graphs_to_pyg`. Repeated edges are
+    dropped and counted.
 
     Args:
         graphs: A list of ``Data``, or a PyG dataset.
@@ -35,15 +36,16 @@ def graphs_from_pyg(
     for position, (item, size) in enumerate(zip(items, sizes, strict=True)):
         edges.append(_edge_index(item, size, position) + first)
         first += size
+    links = [one.shape[1] for one in edges]
     return graphs_from_arrays(
         sizes,
         torch.cat(edges, dim=1),
         _stacked(items, "y") if targets else None,
-        attributes=_stacked(items, "x"),
-        labels=_stacked(items, "labels"),
-        edge_attributes=_stacked(items, "edge_attr"),
-        edge_labels=_stacked(items, "edge_labels"),
-        coordinates=_stacked(items, "pos"),
+        attributes=_table(items, "x", sizes, "node"),
+        labels=_table(items, "labels", sizes, "node"),
+        edge_attributes=_table(items, "edge_attr", links, "edge"),
+        edge_labels=_table(items, "edge_labels", links, "edge"),
+        coordinates=_table(items, "pos", sizes, "node"),
         name=name,
     )
 
@@ -52,7 +54,8 @@ def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
     """Return the graphs as PyG ``Data``.
 
     Without features the attributes become ``x``, and those of edges ``edge_attr``. Targets are
-    indices of classes. Tensors that a set does not have are left out.
+    indices of classes; if some of several are missing, floats with NaN there. Tensors that a set
+    does not have are left out.
     """
     features = graphs.x if graphs.x.shape[1] else graphs.attributes
     edge_features = graphs.edge_x if graphs.edge_x.shape[1] else graphs.edge_attributes
@@ -64,7 +67,10 @@ def graphs_to_pyg(graphs: GraphSet) -> list[Data]:
         "edge_index": torch.split(edge_index, edge_counts, dim=1),
     }
     if graphs.has_targets:
-        columns["y"] = torch.split(graphs.y, 1)
+        known = graphs.known_targets.reshape(graphs.y.shape)
+        lacking = bool(graphs.classes) and not bool(known.all())
+        y = graphs.y.float().where(known, torch.nan) if lacking else graphs.y
+        columns["y"] = torch.split(y, 1)
     for name, table, counts in (
         ("x", features, sizes),
         ("labels", graphs.labels, sizes),
@@ -116,7 +122,36 @@ def _edge_index(item: Data, size: int, position: int) -> Tensor:
     return edges.long()
 
 
-def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
+def _table(items: Sequence[Data], key: str, counts: Sequence[int], owner: str) -> Tensor | None:
+    """Return ``key`` of all graphs: finite numbers, a row for each node or edge.
+
+    Args:
+        items: The graphs.
+        key: Name of the tensor.
+        counts: Number of nodes or edges of each graph.
+        owner: What a row is for, ``"node"`` or ``"edge"``.
+    """
+    table = _stacked(items, key, counts, owner)
+    if table is None or not table.is_floating_point():
+        return table
+    # The GraphSet has single precision, in which large numbers are infinite.
+    wrong = ~table.float().isfinite()
+    if bool(wrong.any()):
+        wrong = wrong if wrong.ndim == 1 else wrong.flatten(start_dim=1).any(dim=1)
+        place = int(wrong.int().argmax())
+        position = int(torch.searchsorted(torch.tensor(counts).cumsum(0), place, right=True))
+        raise DataError(
+            f"row {place - sum(counts[:position])} of {key} holds "
+            f"{quoted(table[place].tolist())}, but needs finite numbers below 3.4e38; impute or "
+            "scale the column",
+            source=f"graph {position}",
+        )
+    return table
+
+
+def _stacked(
+    items: Sequence[Data], key: str, counts: Sequence[int] | None = None, owner: str = ""
+) -> Tensor | None:
     """Return ``key`` of all graphs as one tensor, or ``None`` if no graph has it."""
     parts = [item.get(key) for item in items]
     if all(part is None for part in parts):
@@ -130,6 +165,12 @@ def _stacked(items: Sequence[Data], key: str) -> Tensor | None:
             raise DataError(
                 f"y needs one target for the graph, not shape {list(rows[-1].shape)}; "
                 f"node-level targets are not supported",
+                source=f"graph {position}",
+            )
+        if counts is not None and len(rows[-1]) != counts[position]:
+            raise DataError(
+                f"{key} needs one row for each of {counts[position]} {owner}s, not shape "
+                f"{list(rows[-1].shape)}",
                 source=f"graph {position}",
             )
         if rows[-1].shape[1:] != rows[0].shape[1:]:

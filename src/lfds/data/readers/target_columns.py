@@ -14,6 +14,7 @@ from lfds.data.graphset import MISSING_CLASS
 from lfds.data.readers.arrays import targets_from
 from lfds.data.readers.tables import Cell, Task, is_number, targets_of_column
 
+_CLASSES_SHOWN = 5
 _MISSING_NUMBERS = frozenset(("na", "n/a", "nan", "null", "none"))
 
 
@@ -93,6 +94,11 @@ def _known(name: str, cells: Sequence[Cell], source: str | PathLike[str]) -> lis
     return found
 
 
+def _listed(classes: NDArray[np.generic]) -> str:
+    more = ", ..." if len(classes) > _CLASSES_SHOWN else ""
+    return ", ".join(map(str, classes[:_CLASSES_SHOWN].tolist())) + more
+
+
 def shared_classes(
     values: Mapping[str, NDArray[np.generic]], source: str | PathLike[str]
 ) -> tuple[str | int, ...]:
@@ -102,10 +108,12 @@ def shared_classes(
         same_kind = first is None or first.dtype.kind == found.dtype.kind
         both = np.unique(found if first is None or not same_kind else np.append(first, found))
         if not same_kind or len(both) > 2:
-            shown = ", ".join(str(one) for one in both[:5].tolist())
+            before = "" if first is None else f" and those before it {_listed(first)}"
+            numbers = all(one.dtype.kind == "i" for one in values.values())
+            fix = "choose task='regression' for numbers" if numbers else "name them alike"
             raise DataError(
-                f"several targets need the same two classes, and with {quoted(name)} there are "
-                f"{len(both)}: {shown}; read them as numbers, or fit it alone",
+                f"several targets need the same two classes, and {quoted(name)} has "
+                f"{_listed(np.unique(found))}{before}; {fix}, or fit it alone",
                 source=source,
             )
         first = both

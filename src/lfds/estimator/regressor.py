@@ -14,7 +14,12 @@ from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
 from lfds.estimator.input_conversion import Graphs
 from lfds.estimator.options import document_options
 from lfds.estimator.output_decoding import ValueDecoder
-from lfds.estimator.targets import check_number_of_targets, regression_targets
+from lfds.estimator.targets import (
+    check_number_of_targets,
+    given_names,
+    in_order_of,
+    regression_targets,
+)
 from lfds.nn import NetworkSettings
 from lfds.train.objective import Objective, Regress
 
@@ -118,12 +123,16 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         return self.decoder_.values(outputs)
 
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination R2, the mean over several targets."""
+        """Return the coefficient of determination R2, the mean over several targets.
+
+        Those with the names that were fitted are matched by name, in any order.
+        """
         from sklearn.metrics import r2_score
 
         data = self._read(graphs, targets=y is None)
         predicted, expected = self.predict(data), regression_targets(y, data)
         check_number_of_targets(expected, self.decoder_.outputs)
+        expected = in_order_of(self.decoder_.names, expected, y, data)
         if not np.isnan(expected).any():
             return float(r2_score(expected, predicted, sample_weight=sample_weight))
         weights = np.ones(len(expected)) if sample_weight is None else np.asarray(sample_weight)
@@ -139,13 +148,14 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
     ) -> tuple[Tensor, ValueDecoder, Objective]:
         values = regression_targets(y, graphs)
         if decoder is None:
-            names = graphs.target_names if y is None else ()
+            names = graphs.target_names if y is None else given_names(y, graphs)
             decoder = ValueDecoder.fit(values, names)
         found = values.reshape(len(values), -1).shape[1]
         if (decoder.outputs, decoder.single) != (found, values.ndim == 1):
             raise DataError(
                 f"has {found} targets for each graph, and the model {decoder.outputs}", source="y"
             )
+        values = in_order_of(decoder.names, values, y, graphs)
         missing = np.isnan(values)
         known = float((~missing).sum() / len(values)) if missing.any() else None
         huber = self._options().loss == "huber"

@@ -1,6 +1,7 @@
 """``lfds fit``, and the way from a file to predictions and metrics."""
 
 import json
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from lfds.cli.fit import FLAGS, summary
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import BASES
 from lfds.estimator.options import OWN_SETTINGS, Options
+from lfds.estimator.output_decoding import ClassDecoder
 from tests.cli.sources import FAST, lines, write_source
 from tests.estimator.small import FAST as FAST_OPTIONS
 from tests.estimator.small import classifier, graphs, regressor
@@ -332,3 +334,9 @@ def test_commands_for_terminals_in_names_are_shown_not_sent(lfds, tmp_path):
     _, out, _ = lfds("fit", "d.jsonl", "-o", "m\x1b[2J", "--epochs", "1", "--slots", "4")
     assert out.count("a\\x1b[2J") == 2  # what was decided, and what was fitted
     assert "saved as m\\x1b[2J" in out
+
+
+def test_many_classes_are_shortened():
+    made = copy(classifier())
+    made.decoder_ = ClassDecoder(names=tuple(range(10_000)))
+    assert summary(made, graphs())[0].endswith("with 10000 classes: 0, 1, 2, 3, 4, ...")

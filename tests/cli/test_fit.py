@@ -1,6 +1,7 @@
 """``lfds fit``, and the way from a file to predictions and metrics."""
 
 import json
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from lfds.cli.fit import FLAGS, summary
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import BASES
 from lfds.estimator.options import OWN_SETTINGS, Options
+from lfds.estimator.output_decoding import ClassDecoder
 from tests.cli.sources import FAST, lines, write_source
 from tests.estimator.small import FAST as FAST_OPTIONS
 from tests.estimator.small import classifier, graphs, regressor
@@ -356,3 +358,9 @@ def test_several_classes_in_json_lines_without_names(kind, lfds, tmp_path):
     assert (code, err) == (
         2, "lfds: one.jsonl: target 'target1' has one value only, 0; there is nothing to fit\n"
     )  # fmt: skip
+
+
+def test_many_classes_are_shortened():
+    made = copy(classifier())
+    made.decoder_ = ClassDecoder(names=tuple(range(10_000)))
+    assert summary(made, graphs())[0].endswith("with 10000 classes: 0, 1, 2, 3, 4, ...")

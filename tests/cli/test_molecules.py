@@ -74,9 +74,9 @@ def test_several_targets_from_a_file_to_metrics(lfds, tmp_path):
         ["b", "19"],
         ["mean", "24"],
     ]
-    code, _, err = lfds("evaluate", "model", "m.csv", "--target", "a")
-    message = "has 1 target(s), and the model 2 (a, b); pass graphs with the same"
-    assert (code, err.strip()) == (2, f"lfds: m.csv: {message}")
+    code, _, err = lfds("evaluate", "model", "m.csv", "--target", "z")
+    message = "has 1 target(s) (z), and the model 2 (a, b); pass graphs with the same"
+    assert (code, err.strip()) == (2, f"lfds: m.csv: {message}, or some of them")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_model_reads_molecules_as_those_it_was_fitted_on(lfds, tmp_path):
     flags = ("--atom-features", "basic", "--largest-fragment")
     lfds("fit", "m.csv", "-o", "model", *FAST, *flags)
     model = library.load("model")
-    assert model.molecules_.model_dump() == {"atom_features": "basic", "fragments": "largest"}
+    assert (model.molecules_.atom_features, model.molecules_.fragments) == ("basic", "largest")
     # One by one: the order of the nodes, and so how sums are rounded, depends on the place.
     alone, salt = (model.predict_proba([smiles]) for smiles in ("OC1CC1", "OC1CC1.Cl"))
     assert alone.tolist() == salt.tolist()

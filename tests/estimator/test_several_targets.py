@@ -225,3 +225,46 @@ def test_a_target_with_one_value_gives_a_warning(y, message):
         made = lfds.LFDSRegressor(**FAST).fit(graphs(), y)
     assert caught[0].filename == __file__
     assert np.isfinite(made.predict(graphs())).all()
+
+
+@pytest.mark.parametrize("kind", [lfds.LFDSClassifier, lfds.LFDSRegressor])
+def test_columns_of_data_frames_are_matched_by_name(kind):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(table(), columns=["A", "B", "C"])
+    model = kind(**FAST).fit(graphs(), frame)
+    expected = model.score(graphs(), frame)
+    assert model.score(graphs(), frame[["C", "A", "B"]]) == expected
+    # Other names, and no names, say nothing.
+    assert model.score(graphs(), table()) == expected
+    assert model.score(graphs(), frame.set_axis(["x", "y", "z"], axis=1)) == expected
+    first, _, _ = model._prepare(graphs(), frame, model.decoder_)
+    again, _, _ = model._prepare(graphs(), frame[["B", "C", "A"]], model.decoder_)
+    assert torch.equal(first.nan_to_num(-1), again.nan_to_num(-1))
+    assert model.decoder_.target_names == ("A", "B", "C")
+
+
+@pytest.mark.parametrize("kind", [lfds.LFDSClassifier, lfds.LFDSRegressor])
+def test_metrics_of_some_targets_are_those_of_the_same_name(kind):
+    from dataclasses import replace
+
+    def carrying(columns, names):
+        y = torch.from_numpy(table()[:, columns])
+        if kind is lfds.LFDSClassifier:
+            codes = y.nan_to_num(-1).long()
+            return replace(graphs(), y=codes, classes=(0, 1), target_names=names)
+        return replace(graphs(), y=y.float(), classes=(), target_names=names)
+
+    model = kind(**FAST).fit(carrying([0, 1, 2], ("A", "B", "C")))
+    expected = evaluate(model, carrying([0, 1, 2], ("A", "B", "C")))
+    assert evaluate(model, carrying([2, 0, 1], ("C", "A", "B"))) == expected
+    assert model.score(carrying([2, 0, 1], ("C", "A", "B"))) == pytest.approx(
+        model.score(carrying([0, 1, 2], ("A", "B", "C")))
+    )
+    found = evaluate(model, carrying([2, 0], ("C", "A")))
+    assert found.targets == {name: expected.targets[name] for name in "AC"}
+    alone = carrying([1], ("B",))
+    assert evaluate(model, alone).targets == {"B": expected.targets["B"]}
+    flat = replace(alone, y=alone.y[:, 0])
+    assert evaluate(model, flat).targets == {"B": expected.targets["B"]}
+    with pytest.raises(DataError, match=r"has 2 target\(s\) \(C, x\), and the model 3 \(A, B, C\)"):
+        evaluate(model, carrying([2, 0], ("C", "x")))

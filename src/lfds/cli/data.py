@@ -30,7 +30,6 @@ from lfds.data.errors import DataError, reading
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
-    from lfds.data.readers.atom_features import MoleculeOptions
     from lfds.data.readers.tables import Task
     from lfds.data.shards.engines import Where
     from lfds.data.summary import Distribution, Summary, TargetCounts
@@ -90,7 +89,6 @@ def open_data(
     *,
     smiles: str | None = None,
     task: "Task" = "auto",
-    molecules: "MoleculeOptions | None" = None,
     **others: Any,
 ) -> "GraphSet":
     """Return the graphs of a dataset or a path; messages name flags instead of arguments.
@@ -102,7 +100,6 @@ def open_data(
         skip_bad: Whether invalid rows are skipped.
         smiles: Column with SMILES.
         task: What the targets are.
-        molecules: How molecules are read; no matter for other graphs.
         **others: Other options of the reader.
     """
     from lfds.data.sources import ReadOptions, open_source, options_of
@@ -115,12 +112,8 @@ def open_data(
         options["smiles"] = smiles
     options["bad"] = "skip" if skip_bad else "stop"
     with flags_named():
-        having = options_of(source, root)
-        if "task" in having:
+        if "task" in options_of(source, root):
             options["task"] = task
-        if molecules is not None and "fragments" in having:
-            options["fragments"] = molecules.fragments
-            options["atom_features"] = molecules.atom_features
         return as_task(open_source(source, root, **options), task)
 
 

@@ -10,9 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lfds.cli.data import Root, SkipBad, SmilesColumn, Target, open_data
+from lfds.cli.data import Root, SkipBad, SmilesColumn, Target
+from lfds.cli.model_data import notes_on_targets, open_for_model
 from lfds.cli.options import Data, Model, print_warnings
-from lfds.config.messages import printable
+from lfds.config.messages import as_message, printable
 
 if TYPE_CHECKING:
     from lfds.estimator.metrics import Metrics, SeveralMetrics
@@ -32,29 +33,23 @@ def evaluate(
 ) -> None:
     """Evaluate a model on labelled graphs that it was not fitted on.
 
-    The target columns are those that it was fitted on, unless --target names others.
+    The target columns are those that it was fitted on, unless --target names others: some of
+    several, in any order, or as many with other names, in the order of those of the model.
     """
-    from lfds.data.sources import options_of
     from lfds.estimator.metrics import evaluate as metrics_of
     from lfds.estimator.persistence import load
     from lfds.estimator.targets import check_has_targets
 
     with print_warnings():
         estimator = load(model)
-        # As the model was fitted: there is nothing to decide here.
         decoder = estimator.decoder_
-        fitted = list(estimator.training_data_.target_names or decoder.target_names)
-        graphs = open_data(
-            data,
-            root,
-            target or (fitted if "target" in options_of(data, root) else None),
-            skip_bad,
-            smiles=smiles_column,
-            task=decoder.task,
-            molecules=estimator.molecules_,
+        graphs = open_for_model(
+            estimator, data, root, target=target, smiles=smiles_column, skip_bad=skip_bad
         )
         check_has_targets(graphs, data, "lfds evaluate needs labelled graphs")
         metrics = metrics_of(estimator, graphs, data)
+    for line in notes_on_targets(estimator, graphs, metrics, data, chosen=bool(target)):
+        typer.echo(f"lfds: {as_message(line)}", err=True)
     classes = [] if decoder.task == "regression" else list(decoder.names)
     if as_json:
         named = {"classes": classes} if classes else {}

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lfds.cli.data import Root, SkipBad, SmilesColumn, Target, flags_named, open_data
+from lfds.cli.data import Root, SkipBad, SmilesColumn, Target, flags_named
+from lfds.cli.model_data import has_targets, open_for_model
 from lfds.cli.options import (
     Data,
     Device,
@@ -95,24 +96,24 @@ def _graphs(
 ) -> "GraphSet":
     """Return the graphs to show; molecules without the targets of the model come without any."""
     from lfds.data.concat import concat
-    from lfds.data.readers.csv_table import open_table
-    from lfds.data.sources import options_of
+    from lfds.data.readers.smiles import warn_of_skipped
+    from lfds.data.sources import table_of
 
     data, root = reading.data, reading.root
-    if target is None and "target" in options_of(data, root):
-        names = estimator.training_data_.target_names or estimator.decoder_.target_names
-        target = list(names)
-        with open_table(Path(data)) as table:
-            there = {name.lower() for name in table.header}
-        if not {name.lower() for name in target} <= there:
+    table = table_of(data, root)
+    if target is None and table is not None:
+        # Predictions of several classes are shown without the true ones.
+        unseen = estimator.decoder_.kind == "labels"
+        if unseen or not has_targets(estimator, table):
             with flags_named():
-                return concat([chunk.graphs for chunk in reading.stream(estimator)])
-    return open_data(
+                chunks = list(reading.stream(estimator))
+            warn_of_skipped([row for chunk in chunks for row in chunk.skipped], table)
+            return concat([chunk.graphs for chunk in chunks])
+    return open_for_model(
+        estimator,
         data,
         root,
-        target,
-        reading.skip_bad,
+        target=target,
         smiles=reading.smiles,
-        task=estimator.decoder_.task,
-        molecules=estimator.molecules_,
+        skip_bad=reading.skip_bad,
     )

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -237,11 +237,16 @@ def decision(graphs: "GraphSet", task: str) -> str:
     if not graphs.classes:
         fix = "; --task classification for classes" if task == "auto" else ""
         return f"task: regression{what}{fix}"
-    shown = ", ".join(map(str, graphs.classes[:_CLASSES_SHOWN]))
-    more = ", ..." if len(graphs.classes) > _CLASSES_SHOWN else ""
+    shown = _shown(graphs.classes)
     numbers = all(not isinstance(name, str) for name in graphs.classes)
     fix = "; --task regression for numbers" if task == "auto" and numbers else ""
-    return f"task: classification{what} ({len(graphs.classes)} classes: {shown}{more}){fix}"
+    return f"task: classification{what} ({len(graphs.classes)} classes: {shown}){fix}"
+
+
+def _shown(classes: Sequence[object]) -> str:
+    """Return the names of the first classes."""
+    more = ", ..." if len(classes) > _CLASSES_SHOWN else ""
+    return ", ".join(map(str, classes[:_CLASSES_SHOWN])) + more
 
 
 def _with_scaffolds(
@@ -388,8 +393,7 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
     decoder, histories = estimator.decoder_, estimator.histories_
     score = estimator.validation_score_
     if decoder.kind == "classes":
-        names = printable(", ".join(map(str, decoder.names)))
-        what = f"{decoder.outputs} classes: {names}"
+        what = f"{decoder.outputs} classes: {printable(_shown(decoder.names))}"
         metric = f"accuracy {100 * score:.1f} %"
     elif decoder.kind == "labels":
         what = f"{decoder.outputs} targets with classes {decoder.names[0]} and {decoder.names[1]}"

@@ -23,6 +23,7 @@ from lfds.cli.data import (
     resumable,
     where_from,
 )
+from lfds.cli.model_data import column_of_smiles
 from lfds.cli.options import (
     Data,
     Device,
@@ -126,8 +127,9 @@ class Reading:
         from lfds.data.sources import ReadOptions, options_of, stream_source
 
         options: ReadOptions = {"bad": "skip" if self.skip_bad else "stop"}
-        if self.smiles is not None:
-            options["smiles"] = self.smiles
+        column = column_of_smiles(estimator, self.data, self.root, self.smiles)
+        if column is not None:
+            options["smiles"] = column
         if self.keep:
             options["keep"] = self.keep
         if "fragments" in options_of(self.data, self.root):

@@ -272,7 +272,7 @@ READERS: Mapping[str, ReaderEntry] = MappingProxyType(
             suffixes=(".csv", ".tsv"),
             stream="lfds.data.readers.smiles:stream_smiles",
             convert="lfds.data.readers.smiles:convert_smiles",
-            options=(*_READING, "group", "keep"),
+            options=(*_READING, "group", "keep", "missing"),
         ),
         "clouds": ReaderEntry(
             "lfds.data.readers.clouds:read_cloud_graphs",

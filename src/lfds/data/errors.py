@@ -30,6 +30,28 @@ class DataError(ValueError):
         self.line = line
 
 
+class TaskError(DataError):
+    """Targets are no classes, or no numbers, where these are needed.
+
+    Args:
+        problem: What is wrong.
+        found: One of the targets, as text.
+        source: The file or argument.
+        line: The line of that file.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        found: str = "",
+        source: str | PathLike[str] | None = None,
+        line: int | None = None,
+    ) -> None:
+        super().__init__(problem, source=source, line=line)
+        self.found = found
+
+
 def quoted(value: object) -> str:
     """Return ``value`` for a message: quoted, printable, cut to 60 characters."""
     text = value if isinstance(value, str) else str(value)

@@ -22,6 +22,7 @@ from lfds.data.readers.atom_features import AtomFeatures
 from lfds.data.readers.rdkit_molecules import Fragments
 from lfds.data.readers.smiles import Bad
 from lfds.data.readers.tables import Task
+from lfds.data.readers.target_columns import Missing
 from lfds.data.readers.tu_files import ENDINGS, tu_home
 from lfds.data.storage import is_saved_set
 from lfds.data.storage import load as load_saved
@@ -87,6 +88,7 @@ class ReadOptions(TypedDict, total=False):
     fragments: Fragments
     group: str | None
     keep: Sequence[str]
+    missing: Missing
 
 
 def read_any(
@@ -136,6 +138,14 @@ def options_of(source: str, root: str | os.PathLike[str] = "data") -> tuple[str,
     with reading(root):
         found = find_files(source, Path(root))
         return () if found is None else READERS[format_of(found)].options
+
+
+def table_of(source: str, root: str | os.PathLike[str] = "data") -> Path | None:
+    """Return the file that a dataset or a path is, if it is a table with named columns."""
+    if "smiles" not in options_of(source, root):
+        return None
+    with reading(root):
+        return Path(source) if is_path(source) else find_files(source, Path(root))
 
 
 def places_of(source: str, root: str | os.PathLike[str] = "data") -> list[Path]:

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from lfds.data.errors import DataError, quoted
+from lfds.data.errors import DataError, TaskError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import targets_from
 from lfds.data.readers.tables import Task
@@ -35,7 +35,7 @@ def _as_numbers(graphs: GraphSet) -> GraphSet:
     if names.dtype.kind not in "iuf":
         name = quoted(str(names[0]))
         problem = f"regression needs numbers, and the targets are names such as {name}"
-        raise DataError(problem, source="task")
+        raise TaskError(problem, found=name, source="task")
     values = torch.from_numpy(names.astype(np.float32))[graphs.y]
     if graphs.y.ndim == 2:
         values[~graphs.known_targets] = torch.nan
@@ -46,8 +46,9 @@ def _as_classes(graphs: GraphSet) -> GraphSet:
     known = graphs.y[graphs.known_targets.reshape(graphs.y.shape)]
     broken = known[known != known.round()]
     if len(broken):
-        problem = f"classes need names or whole numbers, and a target is {broken[0].item():g}"
-        raise DataError(problem, source="task")
+        found = f"{broken[0].item():g}"
+        problem = f"classes need names or whole numbers, and a target is {found}"
+        raise TaskError(problem, found=found, source="task")
     if graphs.y.ndim == 1:
         y, classes = targets_from(known.numpy().astype(np.int64), len(graphs))
         return graphs.with_targets(y, classes)

@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from lfds.data.errors import DataError
-from lfds.data.graphset import GraphSet
+from lfds.data.graphset import MISSING_CLASS, GraphSet
 from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
 from lfds.estimator.input_conversion import Graphs
 from lfds.estimator.members import FitResult
 from lfds.estimator.options import document_options
 from lfds.estimator.output_decoding import ClassDecoder, MultiLabelDecoder, fit_temperature
+from lfds.estimator.target_matching import as_in_model, target_places
 from lfds.estimator.targets import (
     Labels,
     check_both_classes,
@@ -26,7 +27,9 @@ from lfds.estimator.targets import (
     class_indices,
     class_labels,
     class_weights,
+    given_names,
     has_several_targets,
+    in_order_of,
     multi_label_weights,
     multi_labels,
     sorted_classes,
@@ -201,7 +204,8 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy; ``y`` is by default the labels that the graphs carry.
 
-        With several targets it is the fraction of known ones that are predicted.
+        With several targets it is the fraction of known ones that are predicted. Those with the
+        names that were fitted are matched by name, in any order.
         """
         from sklearn.metrics import accuracy_score
 
@@ -220,10 +224,19 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
 
         Args:
             graphs: The graphs.
-            y: ``[graphs, targets]``; by default what the graphs carry.
+            y: ``[graphs, targets]``; by default what the graphs carry, which may be some of the
+                targets of the model, by their names.
         """
-        assert isinstance(self.decoder_, MultiLabelDecoder)
-        return self._multi_labels(self._read(graphs, targets=y is None), y, self.decoder_)
+        decoder = self.decoder_
+        assert isinstance(decoder, MultiLabelDecoder)
+        data = self._read(graphs, targets=y is None)
+        names = given_names(y, data)
+        if y is not None or len(names) == decoder.outputs or not names:
+            return self._multi_labels(data, y, decoder)
+        places = target_places(decoder.targets, names, some=True)
+        table, classes = multi_labels(y, data)
+        known = self._classes_of(table.reshape(len(data), -1), classes, decoder)
+        return as_in_model(known, places, MISSING_CLASS)
 
     def _indices(self, outputs: NDArray[np.float32]) -> NDArray[np.int64]:
         """Return the index of the most probable class."""
@@ -271,6 +284,13 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
         """Return the index of the class of each target, in the classes of the model."""
         table, classes = multi_labels(y, graphs)
         check_number_of_targets(table, decoder.outputs)
+        ordered = in_order_of(decoder.targets, table, y, graphs)
+        return self._classes_of(ordered, classes, decoder)
+
+    def _classes_of(
+        self, table: NDArray[np.int64], classes: Labels, decoder: MultiLabelDecoder
+    ) -> NDArray[np.int64]:
+        """Return indices into the classes of the model for those into other ones."""
         places = class_indices(classes, decoder.labels).numpy()
         return np.where(table >= 0, places[table], table)
 

@@ -1,6 +1,6 @@
 """How good predictions are: accuracy, ranking, calibration, and errors of values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from lfds.data.graphset import GraphSet
 from lfds.estimator.classifier import LFDSClassifier
 from lfds.estimator.output_decoding import ClassDecoder, MultiLabelDecoder, ValueDecoder
 from lfds.estimator.regressor import LFDSRegressor
+from lfds.estimator.target_matching import as_in_model, target_places
 from lfds.estimator.targets import class_indices, class_labels, regression_targets
 
 
@@ -87,7 +88,7 @@ class SeveralMetrics:
     """Metrics of several targets.
 
     Attributes:
-        graphs: Number of graphs.
+        graphs: Number of graphs with a known target.
         mean: The mean over targets of each metric that is one number.
         targets: The metrics of each target, over the graphs for which it is known.
     """
@@ -105,6 +106,9 @@ def evaluate(
 ) -> Metrics:
     """Return the metrics of a fitted estimator on graphs that carry their targets.
 
+    Targets with the names of those of the estimator are matched by name, in any order; of several
+    some are enough, and the others are left out.
+
     Args:
         estimator: Fitted on other graphs.
         graphs: Their classes have to be among those of the estimator.
@@ -118,7 +122,7 @@ def evaluate(
         second = estimator.predict_proba(graphs)
         pairs = np.stack([1 - second, second], axis=2)
         return several_metrics(
-            len(graphs),
+            _number_known(table >= 0, source),
             {
                 name: class_metrics(table[known, place], pairs[known, place])
                 for place, name in enumerate(decoder.targets)
@@ -130,15 +134,19 @@ def evaluate(
         y = class_indices(class_labels(None, graphs), estimator.classes_, source)
         return class_metrics(y.numpy(), estimator.predict_proba(graphs))
     assert isinstance(decoder, ValueDecoder)
-    expected, predicted = regression_targets(None, graphs), estimator.predict(graphs)
-    if expected.ndim == 1:
-        return value_metrics(expected, predicted)
+    given = regression_targets(None, graphs, unknown=not decoder.single)
+    predicted = estimator.predict(graphs)
+    if decoder.single:
+        return value_metrics(given.reshape(len(graphs)), predicted)
+    places = given_places(estimator, graphs, source)
+    expected = as_in_model(given.reshape(len(graphs), -1), places, np.nan)
     return several_metrics(
-        len(graphs),
+        _number_known(~np.isnan(expected), source),
         {
             name: value_metrics(expected[known, place], predicted[known, place])
             for place, name in enumerate(decoder.value_names)
             for known in [~np.isnan(expected[:, place])]
+            if known.any()
         },
     )
 
@@ -146,16 +154,67 @@ def evaluate(
 def check_targets(
     estimator: LFDSClassifier | LFDSRegressor, graphs: GraphSet, source: str = "y"
 ) -> None:
-    """Raise unless graphs carry as many targets as an estimator predicts."""
-    decoder = estimator.decoder_
-    wanted = 1 if isinstance(decoder, ClassDecoder) else decoder.outputs
-    found = 1 if graphs.y.ndim == 1 else graphs.y.shape[1]
-    if wanted != found:
-        names = f" ({', '.join(decoder.target_names)})" if decoder.target_names else ""
+    """Raise unless graphs carry the targets that an estimator predicts, or some by their names."""
+    given_places(estimator, graphs, source)
+
+
+def given_places(
+    estimator: LFDSClassifier | LFDSRegressor, graphs: GraphSet, source: str = "y"
+) -> tuple[int | None, ...]:
+    """Return the place of each target of an estimator among those that graphs carry.
+
+    Those of the same name belong together, the others are taken in their order. Of a model with
+    several, some may be carried, by their names; the place of the others is ``None``.
+
+    Args:
+        estimator: Fitted.
+        graphs: Which carry targets.
+        source: Where the graphs are from, for the message.
+    """
+    count = 1 if graphs.y.ndim == 1 else graphs.y.shape[1]
+    found = graphs.target_names if len(graphs.target_names) == count else ("",) * count
+    return places_of(estimator, found, source)
+
+
+def places_of(
+    estimator: LFDSClassifier | LFDSRegressor, found: Sequence[str], source: str = "y"
+) -> tuple[int | None, ...]:
+    """Return the place of each target of an estimator among names, as :func:`given_places`."""
+    wanted = model_targets(estimator)
+    try:
+        return target_places(wanted, found, some=predicts_several(estimator))
+    except DataError:
+        shown = [f" ({', '.join(names)})" if any(names) else "" for names in (found, wanted)]
+        fix = "pass graphs with the same" + (", or some of them" if shown[1] else "")
         raise DataError(
-            f"has {found} target(s), and the model {wanted}{names}; pass graphs with the same",
+            f"has {len(found)} target(s){shown[0]}, and the model {len(wanted)}{shown[1]}; {fix}",
             source=source,
-        )
+        ) from None
+
+
+def model_targets(estimator: LFDSClassifier | LFDSRegressor) -> tuple[str, ...]:
+    """Return the name of each target of an estimator, empty where it has none."""
+    decoder = estimator.decoder_
+    count = 1 if isinstance(decoder, ClassDecoder) else decoder.outputs
+    for names in (decoder.target_names, estimator.training_data_.target_names):
+        if len(names) == count:
+            return names
+    return ("",) * count
+
+
+def predicts_several(estimator: LFDSClassifier | LFDSRegressor) -> bool:
+    """Whether an estimator has a column of predictions for each of several targets."""
+    decoder = estimator.decoder_
+    several = isinstance(decoder, ValueDecoder) and not decoder.single
+    return several or isinstance(decoder, MultiLabelDecoder)
+
+
+def _number_known(known: NDArray[np.bool_], source: str) -> int:
+    """Return the number of graphs with a known target, or raise if there is none."""
+    count = int(known.any(axis=1).sum())
+    if count == 0:
+        raise DataError("no target of any graph is known; fill them in", source=source)
+    return count
 
 
 def several_metrics(

@@ -22,7 +22,7 @@ from lfds.config.migrations import (
 from lfds.config.strict_json import strict_json
 from lfds.data.errors import DataError, check_regular
 from lfds.data.graphset import GraphSet
-from lfds.data.readers.atom_features import LEGACY_ATOM_FEATURES, MoleculeOptions
+from lfds.data.readers.atom_features import LEGACY_ATOM_FEATURES, SMILES_COLUMN, MoleculeOptions
 from lfds.data.storage import content_of
 from lfds.estimator.options import OWN_SETTINGS, Options
 from lfds.estimator.output_decoding import StoredDecoder
@@ -112,8 +112,11 @@ def card_text(card: ModelCard) -> str:
     """Return a card as JSON, with its format, its version and a checksum."""
     # What is empty is left out, so that earlier versions read the card.
     unused: dict[str, Any] = {} if card.members > 1 else {"other_histories": True}
-    if not card.training_data.target_names:
-        unused["training_data"] = {"target_names"}
+    of_data: dict[str, Any] = {} if card.training_data.target_names else {"target_names": True}
+    if card.training_data.molecules.smiles_column == SMILES_COLUMN:
+        of_data["molecules"] = {"smiles_column"}
+    if of_data:
+        unused["training_data"] = of_data
     model = card.model_dump(mode="json", by_alias=True, exclude=unused)
     head = {"format": FORMAT, "version": VERSION, VERSION_KEY: SCHEMA_VERSION}
     return json.dumps({**head, "sha256": digest(model), "model": model}, indent=1) + "\n"

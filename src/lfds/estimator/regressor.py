@@ -16,6 +16,8 @@ from lfds.estimator.options import document_options
 from lfds.estimator.output_decoding import ValueDecoder
 from lfds.estimator.targets import (
     check_number_of_targets,
+    given_names,
+    in_order_of,
     regression_targets,
     target_names,
     warn_of_constant_targets,
@@ -123,12 +125,16 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         return self.decoder_.values(outputs)
 
     def score(self, graphs: Graphs, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination R2, the mean over several targets."""
+        """Return the coefficient of determination R2, the mean over several targets.
+
+        Those with the names that were fitted are matched by name, in any order.
+        """
         from sklearn.metrics import r2_score
 
         data = self._read(graphs, targets=y is None)
         predicted, expected = self.predict(data), regression_targets(y, data)
         check_number_of_targets(expected, self.decoder_.outputs)
+        expected = in_order_of(self.decoder_.names, expected, y, data)
         if not np.isnan(expected).any():
             return float(r2_score(expected, predicted, sample_weight=sample_weight))
         weights = np.ones(len(expected)) if sample_weight is None else np.asarray(sample_weight)
@@ -144,7 +150,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
     ) -> tuple[Tensor, ValueDecoder, Objective]:
         values = regression_targets(y, graphs)
         if decoder is None:
-            names = graphs.target_names if y is None else ()
+            names = graphs.target_names if y is None else given_names(y, graphs)
             decoder = ValueDecoder.fit(values, names)
             one = values.ndim == 1 and not names
             shown = () if one else target_names(y, graphs, decoder.outputs)
@@ -154,6 +160,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
             raise DataError(
                 f"has {found} targets for each graph, and the model {decoder.outputs}", source="y"
             )
+        values = in_order_of(decoder.names, values, y, graphs)
         missing = np.isnan(values)
         known = float((~missing).sum() / len(values)) if missing.any() else None
         huber = self._options().loss == "huber"

@@ -3,7 +3,7 @@
 import reprlib
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import torch
@@ -13,8 +13,10 @@ from torch import Tensor
 from lfds.data.errors import DataError, check_text, quoted
 from lfds.data.graphset import MISSING_CLASS, GraphSet
 from lfds.data.readers.tables import are_many_classes
+from lfds.estimator.target_matching import as_in_model, target_places
 
 Labels = NDArray[Any]
+_Number = TypeVar("_Number", np.int64, np.float64)
 
 # Sums of squared targets have to be finite.
 _LARGEST_VALUE = 1e100
@@ -114,13 +116,34 @@ def check_number_of_targets(targets: NDArray[np.generic], wanted: int) -> None:
 
 def target_names(y: Any, graphs: GraphSet, count: int) -> tuple[str, ...]:
     """Return the name of each target: those of a data frame or of the graphs, else numbers."""
+    return given_names(y, graphs) or tuple(f"target{k}" for k in range(count))
+
+
+def given_names(y: Any, graphs: GraphSet) -> tuple[str, ...]:
+    """Return the names of targets, those of a data frame or of the graphs; empty without any."""
     columns = getattr(y, "columns", None)
     if columns is not None:
         check_text(map(str, columns), "y")
         return tuple(map(str, columns))
-    if y is None and len(graphs.target_names) == count:
-        return graphs.target_names
-    return tuple(f"target{k}" for k in range(count))
+    count = 1 if graphs.y.ndim == 1 else graphs.y.shape[1]
+    return graphs.target_names if y is None and len(graphs.target_names) == count else ()
+
+
+def in_order_of(
+    names: Sequence[str], table: NDArray[_Number], y: Any, graphs: GraphSet
+) -> NDArray[_Number]:
+    """Return targets in the order of those of a model: by their names if they have the same.
+
+    Args:
+        names: The names of the targets of the model; empty if they have none.
+        table: The targets, ``[graphs]`` or ``[graphs, targets]``, as many as the model has.
+        y: What they were made from; ``None`` for those that the graphs carry.
+        graphs: The graphs they belong to.
+    """
+    found = given_names(y, graphs)
+    if table.ndim == 1 or not len(names) == len(found) == table.shape[1]:
+        return table
+    return as_in_model(table, target_places(names, found), MISSING_CLASS)
 
 
 def check_both_classes(y: NDArray[np.int64], names: Sequence[str], source: str = "y") -> None:
@@ -149,7 +172,7 @@ def multi_label_weights(
     return torch.stack([one for one in found if one is not None], dim=1)
 
 
-def regression_targets(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
+def regression_targets(y: Any, graphs: GraphSet, *, unknown: bool = False) -> NDArray[np.float64]:
     """Return the targets of every graph, ``[graphs]`` or ``[graphs, targets]``.
 
     One of several targets may be missing, which is NaN.
@@ -157,6 +180,7 @@ def regression_targets(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
     Args:
         y: Numbers; ``None`` takes the targets that the graphs carry.
         graphs: The graphs they belong to.
+        unknown: Whether all targets may be missing, as where a model is evaluated on some of them.
     """
     if y is None:
         check_has_targets(graphs)
@@ -173,9 +197,10 @@ def regression_targets(y: Any, graphs: GraphSet) -> NDArray[np.float64]:
         )
     values = values.astype(np.float64)
     rows = values.reshape(len(values), -1)
-    missing = np.isnan(rows) if rows.shape[1] > 1 else np.zeros(rows.shape, dtype=bool)
+    several = rows.shape[1] > 1 or (unknown and values.ndim == 2)
+    missing = np.isnan(rows) if several else np.zeros(rows.shape, dtype=bool)
     _check_all(np.isfinite(rows) | missing, values, "finite; leave that graph out")
-    if missing.all(axis=0).any():
+    if missing.all(axis=0).any() and not unknown:
         column = int(missing.all(axis=0).argmax())
         raise DataError(f"target {column} is missing for all graphs; leave it out", source="y")
     small = missing | (np.abs(rows) <= _LARGEST_VALUE)

@@ -20,7 +20,7 @@ from lfds.estimator.input_conversion import Graphs, as_graphs, check_features
 from lfds.estimator.regressor import LFDSRegressor
 from lfds.explain import ExplainError
 from lfds.explain.capture import latent_pools
-from lfds.explain.compute import atlas_numbers, with_targets
+from lfds.explain.compute import atlas_numbers, in_model_order, with_targets
 from lfds.explain.record import AtlasNumbers
 from lfds.explain.render import render_page
 from lfds.nn import GraphNetwork
@@ -117,8 +117,8 @@ def atlas(
         targets=y is None,
         molecules=model.molecules_,
     )
-    if y is not None:
-        data = with_targets(data, y, model.decoder_)
+    decoder = model.decoder_
+    data = in_model_order(data, decoder) if y is None else with_targets(data, y, decoder)
     check_features(data, model.encoder_, stacklevel=2)
     shown = _shown(show, data)
     device = resolve_device(model.device)

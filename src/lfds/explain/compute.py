@@ -13,8 +13,20 @@ from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.options import Label
-from lfds.estimator.output_decoding import ClassDecoder, Decoder, MultiLabelDecoder
-from lfds.estimator.targets import class_indices, class_labels, regression_targets
+from lfds.estimator.output_decoding import (
+    ClassDecoder,
+    Decoder,
+    MultiLabelDecoder,
+    ValueDecoder,
+)
+from lfds.estimator.target_matching import as_in_model, target_places
+from lfds.estimator.targets import (
+    class_indices,
+    class_labels,
+    given_names,
+    in_order_of,
+    regression_targets,
+)
 from lfds.explain.attribution import Representation, attribute, average_of, representation
 from lfds.explain.capture import latent_pools, trace_pools
 from lfds.explain.drawing import draw_structure
@@ -178,7 +190,27 @@ def with_targets(graphs: GraphSet, y: Any, decoder: Decoder) -> GraphSet:
             f"has {values.shape[1]} targets for each graph, and the model {decoder.outputs}",
             source="y",
         )
+    values = in_order_of(decoder.names, values, y, graphs)
     return graphs.with_targets(torch.from_numpy(values).float(), ())
+
+
+def in_model_order(graphs: GraphSet, decoder: Decoder) -> GraphSet:
+    """Return graphs with the values that they carry in the order of a model, matched by name.
+
+    Args:
+        graphs: Which may carry some of the values, or others.
+        decoder: The decoder of the model.
+    """
+    names = given_names(None, graphs)
+    several = isinstance(decoder, ValueDecoder) and not decoder.single
+    if not several or graphs.classes or not names:
+        return graphs
+    try:
+        places = target_places(decoder.target_names, names, some=True)
+    except DataError:  # of other graphs; their values are not shown
+        return graphs
+    table = graphs.y.reshape(len(graphs), -1).numpy().astype(np.float64)
+    return graphs.with_targets(torch.from_numpy(as_in_model(table, places, np.nan)).float())
 
 
 def true_classes(graphs: GraphSet, classes: Sequence[Label]) -> Integers:

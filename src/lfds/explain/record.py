@@ -232,6 +232,8 @@ def interest(
         return found
     if values.shape != true_values.shape or not np.isfinite(true_values).any():
         return np.zeros(len(target), dtype=np.float32)
+    known = np.isfinite(true_values).any(axis=0)
+    values, true_values = values[:, known], true_values[:, known]
     spread = np.maximum(np.nanstd(true_values, axis=0), 1e-12)
     errors = np.nan_to_num(np.abs(values - true_values) / spread)
     largest: Floats = errors.max(axis=1, initial=0).astype(np.float32)

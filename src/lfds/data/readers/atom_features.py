@@ -22,6 +22,9 @@ AtomFeatures: TypeAlias = Literal["full", "basic"]
 
 LEGACY_ATOM_FEATURES: AtomFeatures = "basic"
 
+SMILES_COLUMN = "smiles"
+"""Header of the column with SMILES, unless another is named."""
+
 # How the groups at a stereocentre or a double bond are arranged, by the labels of chemists, which
 # do not depend on the order of the atoms; 0 where it makes no difference or is not known.
 _STEREO = {"R": 1, "S": 2, "E": 3, "Z": 4, "r": 5, "s": 6, "M": 7, "P": 8}
@@ -36,11 +39,13 @@ class MoleculeOptions(BaseModel):
     Attributes:
         atom_features: Which features atoms and bonds get.
         fragments: Whether all parts of a salt or mixture are kept, or the largest alone.
+        smiles_column: Header of the column with SMILES.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     atom_features: AtomFeatures = "full"
     fragments: Fragments = "all"
+    smiles_column: str = SMILES_COLUMN
 
     @classmethod
     def of(cls, graphs: GraphSet) -> Self:

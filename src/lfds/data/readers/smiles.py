@@ -17,7 +17,7 @@ from lfds.data.errors import DataError, check_choice, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.node_order import shuffle_nodes
 from lfds.data.readers.arrays import without_features
-from lfds.data.readers.atom_features import AtomFeatures, graphs_of_molecules
+from lfds.data.readers.atom_features import SMILES_COLUMN, AtomFeatures, graphs_of_molecules
 from lfds.data.readers.csv_table import Table, open_table
 from lfds.data.readers.rdkit_molecules import (
     Fragments,
@@ -27,7 +27,13 @@ from lfds.data.readers.rdkit_molecules import (
     scaffold_of,
 )
 from lfds.data.readers.tables import Task
-from lfds.data.readers.target_columns import Targets, is_missing, is_numeric, targets_of_columns
+from lfds.data.readers.target_columns import (
+    Missing,
+    Targets,
+    is_missing,
+    is_numeric,
+    targets_of_columns,
+)
 from lfds.data.readers.target_plan import TargetPlan, plan_targets
 
 if TYPE_CHECKING:
@@ -62,13 +68,14 @@ class _Row:
 def read_smiles(
     path: str | PathLike[str],
     *,
-    smiles: str = "smiles",
+    smiles: str = SMILES_COLUMN,
     target: str | Sequence[str] | None = None,
     task: Task = "auto",
     bad: Bad = "stop",
     atom_features: AtomFeatures = "full",
     fragments: Fragments = "all",
     group: str | None = None,
+    missing: Missing = "auto",
     seed: int | None = 0,
 ) -> GraphSet:
     """Read molecules from a CSV file with a header.
@@ -91,6 +98,9 @@ def read_smiles(
         fragments: Whether all parts of a salt or mixture are kept, or the largest alone.
         group: Header of a column whose equal cells stay together in splits, or ``"scaffold"`` for
             the Bemis-Murcko scaffold of each molecule; all without a ring have the same one.
+        missing: Whether rows need a target (``"auto"``), or are kept without (``"keep"``), as a
+            model with several targets is evaluated on some of them: then a column may be empty, and
+            ``y`` is ``[graphs, targets]`` for a single one, too.
         seed: Seed of the random order of the atoms of each molecule; ``None`` keeps their order.
     """
     for name, value, allowed in (
@@ -98,6 +108,7 @@ def read_smiles(
         ("task", task, Task),
         ("atom_features", atom_features, AtomFeatures),
         ("fragments", fragments, Fragments),
+        ("missing", missing, Missing),
     ):
         check_choice(value, get_args(allowed), name)
     file = Path(path)
@@ -110,19 +121,22 @@ def read_smiles(
         for row in _rows(table, column, places, grouping, bad, fragments):
             (skipped if isinstance(row, SkippedRow) else rows).append(row)  # type: ignore[arg-type]
         names = [table.header[place] for place in places]
-    rows = _with_targets(rows, names, file, bad, skipped)
+    if missing == "auto":
+        rows = _with_targets(rows, names, file, bad, skipped)
     if not rows:
         raise DataError("has no molecules", source=file)
-    _warn_of_skipped(skipped, file)
+    warn_of_skipped(skipped, file)
     _warn_of_duplicates(rows, file)
     graphs = graphs_of_molecules([row.molecule for row in rows], None, file.stem, atom_features)
     if names:
-        found = _targets(rows, names, file, task)
+        found = _targets(rows, names, file, task, missing)
         graphs = replace(graphs, y=found.y, classes=found.classes, target_names=found.names)
     if group is not None:
         groups = [scaffold_of(row.molecule) if grouping is None else row.group for row in rows]
         graphs = replace(graphs, groups=_numbered(groups))
-    facts = {"bad_smiles_skipped": len(skipped), "fragments": fragments}
+    facts = {
+        "bad_smiles_skipped": len(skipped), "fragments": fragments, "smiles_column": smiles,
+    }  # fmt: skip
     graphs = replace(without_features(graphs), provenance={**graphs.provenance, **facts})
     return graphs if seed is None else shuffle_nodes(graphs, seed)
 
@@ -131,7 +145,7 @@ def stream_smiles(
     path: str | PathLike[str],
     *,
     size: int,
-    smiles: str = "smiles",
+    smiles: str = SMILES_COLUMN,
     bad: Bad = "stop",
     atom_features: AtomFeatures = "full",
     fragments: Fragments = "all",
@@ -182,7 +196,7 @@ def convert_smiles(
     *,
     size: int,
     after: int | None = None,
-    smiles: str = "smiles",
+    smiles: str = SMILES_COLUMN,
     target: str | Sequence[str] | None = None,
     task: Task = "auto",
     bad: Bad = "stop",
@@ -234,7 +248,9 @@ def convert_smiles(
             if group is not None:
                 texts = [scaffold_of(r.molecule) if grouping is None else r.group for r in kept]
                 graphs = replace(graphs, groups=_hashed(texts))
-            facts = {"bad_smiles_skipped": len(skipped), "fragments": fragments}
+            facts = {
+                "bad_smiles_skipped": len(skipped), "fragments": fragments, "smiles_column": smiles,
+            }  # fmt: skip
             graphs = replace(graphs, provenance={**graphs.provenance, **facts})
             yield Chunk(graphs, lines, "line", skipped=tuple(skipped))
     if count == 0 and after is None:
@@ -377,11 +393,13 @@ def _with_targets(
     return kept
 
 
-def _targets(rows: Sequence[_Row], names: Sequence[str], file: Path, task: Task) -> Targets:
+def _targets(
+    rows: Sequence[_Row], names: Sequence[str], file: Path, task: Task, missing: Missing
+) -> Targets:
     columns = {
         name: [(row.line, row.targets[place]) for row in rows] for place, name in enumerate(names)
     }
-    return targets_of_columns(columns, file, task)
+    return targets_of_columns(columns, file, task, missing)
 
 
 def _numbered(groups: Sequence[str]) -> Tensor:
@@ -389,7 +407,8 @@ def _numbered(groups: Sequence[str]) -> Tensor:
     return torch.tensor([[numbers.setdefault(one, len(numbers))] for one in groups])
 
 
-def _warn_of_skipped(skipped: Sequence[SkippedRow], file: Path) -> None:
+def warn_of_skipped(skipped: Sequence[SkippedRow], file: Path) -> None:
+    """Warn of rows that were skipped, with the reasons of the first."""
     if not skipped:
         return
     ordered = sorted(skipped, key=lambda row: row.position)[:_REASONS_SHOWN]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lfds.config.budget import over_budget
-from lfds.data.errors import DataError, quoted
+from lfds.data.errors import DataError, TaskError, quoted
 
 Cell: TypeAlias = tuple[int, str]
 """The line of a cell, and its text."""
@@ -119,14 +119,20 @@ def targets_of_column(
             )
     if not numeric and task == "regression":
         problem = f"regression needs numbers, not {quoted(first)}"
-        raise DataError(problem, source=source, line=first_line)
+        raise TaskError(problem, found=quoted(first), source=source, line=first_line)
     if not numeric:
         return np.array([text for _, text in cells])
     different = {text for _, text in cells}
     if task == "classification" or (task == "auto" and are_classes(different, len(cells))):
         need = f"a class needs a whole number from {_INT64.min} to {_INT64.max}"
         fix = "for numbers choose task='regression'"
-        return np.array(_converted(cells, _to_class, need, fix, source), dtype=np.int64)
+        try:
+            return np.array(_converted(cells, _to_class, need, fix, source), dtype=np.int64)
+        except DataError as error:
+            wrong = next(text for line, text in cells if line == error.line)
+            raise TaskError(
+                error.problem, found=quoted(wrong), source=source, line=error.line
+            ) from None
     need = "needs a finite number below 3.4e38, the largest of single precision"
     return np.array(_converted(cells, _to_float, need, "scale the column", source))
 

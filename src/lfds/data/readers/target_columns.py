@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -15,6 +16,9 @@ from lfds.data.readers.arrays import targets_from
 from lfds.data.readers.tables import Cell, Task, is_number, targets_of_column
 
 _CLASSES_SHOWN = 5
+Missing: TypeAlias = Literal["auto", "keep"]
+"""Whether each row needs a target, or may lack all of them."""
+
 _MISSING_NUMBERS = frozenset(("na", "n/a", "nan", "null", "none"))
 
 
@@ -45,7 +49,10 @@ def is_numeric(texts: Sequence[str]) -> bool:
 
 
 def targets_of_columns(
-    columns: Mapping[str, Sequence[Cell]], source: str | PathLike[str], task: Task = "auto"
+    columns: Mapping[str, Sequence[Cell]],
+    source: str | PathLike[str],
+    task: Task = "auto",
+    missing: Missing = "auto",
 ) -> Targets:
     """Return columns as targets, one row for each graph.
 
@@ -56,13 +63,20 @@ def targets_of_columns(
         columns: The cells of each column, by its name.
         source: The file, for messages.
         task: What to read the columns as; ``auto`` decides by their values.
+        missing: With ``"keep"`` a single column is read as one of several, and some columns may be
+            empty; for regression all of them.
     """
-    if len(columns) == 1:
+    if len(columns) == 1 and missing == "auto":
         ((name, cells),) = columns.items()
         y, classes = targets_from(targets_of_column(cells, source, task), len(cells))
         return Targets(y, classes, (name,))
-    known = {name: _known(name, cells, source) for name, cells in columns.items()}
-    values = {name: targets_of_column(known[name], source, task) for name in columns}
+    numbers = missing == "keep" and task == "regression"
+    known = {name: _known(cells, numbers=numbers) for name, cells in columns.items()}
+    empty = [name for name, cells in known.items() if not cells]
+    if empty and (missing == "auto" or (len(empty) == len(columns) and not numbers)):
+        raise DataError(f"column {quoted(empty[0])} has no values; leave it out", source=source)
+    filled = [name for name in columns if name not in empty]
+    values = {name: targets_of_column(known[name], source, task) for name in filled}
     numeric = [name for name, found in values.items() if found.dtype.kind == "f"]
     named = [name for name, found in values.items() if found.dtype.kind == "U"]
     if numeric and named:
@@ -72,12 +86,14 @@ def targets_of_columns(
             source=source,
         )
     if numeric and task == "auto":  # numbers that could be classes are numbers as well
-        values = {name: targets_of_column(known[name], source, "regression") for name in columns}
-    classification = not numeric
+        values = {name: targets_of_column(known[name], source, "regression") for name in filled}
+    classification = not numeric and not numbers
     classes = shared_classes(values, source) if classification else ()
     rows = len(next(iter(columns.values())))
     table = np.full((rows, len(columns)), MISSING_CLASS if classification else np.nan)
     for place, (name, cells) in enumerate(columns.items()):
+        if name in empty:
+            continue
         lines = {line for line, _ in known[name]}
         where = np.array([line in lines for line, _ in cells])
         found = values[name]
@@ -86,12 +102,9 @@ def targets_of_columns(
     return Targets(torch.from_numpy(table.astype(kind)), classes, tuple(columns))
 
 
-def _known(name: str, cells: Sequence[Cell], source: str | PathLike[str]) -> list[Cell]:
-    numeric = is_numeric([text for _, text in cells])
-    found = [(line, text) for line, text in cells if not is_missing(text, numeric=numeric)]
-    if not found:
-        raise DataError(f"column {quoted(name)} has no values; leave it out", source=source)
-    return found
+def _known(cells: Sequence[Cell], *, numbers: bool) -> list[Cell]:
+    numeric = numbers or is_numeric([text for _, text in cells])
+    return [(line, text) for line, text in cells if not is_missing(text, numeric=numeric)]
 
 
 def _listed(classes: NDArray[np.generic]) -> str:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lfds.data.datasets.catalog import Published
-from lfds.data.graphset import GraphSet
+from lfds.data.graphset import MISSING_CLASS, GraphSet
 
 _MAX_BINS = 24
 
@@ -36,7 +36,7 @@ class Summary:
         undirected_edges: Number of node pairs with an edge in either direction, and of self loops.
         one_way_edges: Number of edges without their reverse.
         self_loops: Number of edges from a node to itself.
-        class_counts: Number of graphs of each class.
+        class_counts: Number of graphs of each class; of several targets, of each of them together.
         sizes: Number of nodes per graph.
         degrees: Number of edges received per node.
         isolated_nodes: Number of nodes without edges, apart from self loops.
@@ -66,7 +66,10 @@ def summarize(graphs: GraphSet) -> Summary:
     one_way = int((~torch.isin(backward, forward)).sum())
     connected = torch.zeros(graphs.num_nodes, dtype=torch.bool)
     connected[edge_index[:, ~is_loop]] = True
-    counts = graphs.y.bincount(minlength=graphs.num_classes).tolist() if graphs.classes else []
+    counts = []
+    if graphs.classes:
+        known = graphs.y[graphs.y != MISSING_CLASS]
+        counts = known.bincount(minlength=graphs.num_classes).tolist()
     return Summary(
         undirected_edges=(graphs.num_edges - loops - one_way) // 2 + one_way + loops,
         one_way_edges=one_way,

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 from textwrap import fill
@@ -23,16 +24,19 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from lfds.config.messages import SpecError, printable
+from lfds.cli.many_values import ManyValues
+from lfds.config.messages import SpecError, counted, printable
 from lfds.config.registry import ENCODINGS, readable_formats, suffixes_with
 from lfds.data.datasets.catalog import BUILT_IN, COLLECTION, TU_DATASETS, find_files, prepared_at
 from lfds.data.errors import DataError, reading
 
 if TYPE_CHECKING:
+    from lfds.data.chunk import Chunk
     from lfds.data.graphset import GraphSet
     from lfds.data.readers.atom_features import MoleculeOptions
     from lfds.data.readers.tables import Task
     from lfds.data.shards.engines import Where
+    from lfds.data.sources import ReadOptions
     from lfds.data.summary import Distribution, Summary
 
 app = typer.Typer(help="List, inspect, prepare and convert datasets.", no_args_is_help=True)
@@ -88,7 +92,6 @@ def open_data(
     target: list[str] | None = None,
     skip_bad: bool = False,
     *,
-    smiles: str | None = None,
     task: "Task" = "auto",
     molecules: "MoleculeOptions | None" = None,
     **others: Any,
@@ -100,28 +103,59 @@ def open_data(
         root: Folder of the datasets.
         target: Columns to predict.
         skip_bad: Whether invalid rows are skipped.
-        smiles: Column with SMILES.
         task: What the targets are.
         molecules: How molecules are read; no matter for other graphs.
         **others: Other options of the reader.
     """
-    from lfds.data.sources import ReadOptions, open_source, options_of
+    from lfds.data.sources import open_source
     from lfds.data.tasks import as_task
+
+    with flags_named():
+        options = _read_options(source, root, target, skip_bad, task, molecules, others)
+        return as_task(open_source(source, root, **options), task)
+
+
+def open_data_rows(
+    source: str,
+    root: Path,
+    target: list[str] | None = None,
+    skip_bad: bool = False,
+    *,
+    task: "Task" = "auto",
+    **others: Any,
+) -> "Chunk":
+    """Return the graphs of :func:`open_data` with their positions, and the rows skipped."""
+    from lfds.data.sources import open_rows
+    from lfds.data.tasks import as_task
+
+    with flags_named():
+        options = _read_options(source, root, target, skip_bad, task, None, others)
+        chunk = open_rows(source, root, **options)
+        return replace(chunk, graphs=as_task(chunk.graphs, task))
+
+
+def _read_options(
+    source: str,
+    root: Path,
+    target: list[str] | None,
+    skip_bad: bool,
+    task: "Task",
+    molecules: "MoleculeOptions | None",
+    others: Mapping[str, Any],
+) -> "ReadOptions":
+    from lfds.data.sources import options_of
 
     options: ReadOptions = {**others}  # type: ignore[typeddict-item]
     if target:
         options["target"] = target[0] if len(target) == 1 else target
-    if smiles is not None:
-        options["smiles"] = smiles
     options["bad"] = "skip" if skip_bad else "stop"
-    with flags_named():
-        having = options_of(source, root)
-        if "task" in having:
-            options["task"] = task
-        if molecules is not None and "fragments" in having:
-            options["fragments"] = molecules.fragments
-            options["atom_features"] = molecules.atom_features
-        return as_task(open_source(source, root, **options), task)
+    having = options_of(source, root)
+    if "task" in having:
+        options["task"] = task
+    if molecules is not None and "fragments" in having:
+        options["fragments"] = molecules.fragments
+        options["atom_features"] = molecules.atom_features
+    return options
 
 
 @contextmanager
@@ -204,7 +238,7 @@ def _narrow_list(rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
         )  # fmt: skip
 
 
-@app.command("info")
+@app.command("info", cls=ManyValues)
 def show(
     dataset: Annotated[str, typer.Argument(help=SOURCE_HELP)],
     root: Root = Path("data"),
@@ -220,7 +254,7 @@ def show(
     _print_summary(graphs)
 
 
-@app.command("convert")
+@app.command("convert", cls=ManyValues)
 def convert_dataset(
     data: Annotated[str, typer.Argument(metavar="IN", help=SOURCE_HELP)],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write.")],
@@ -276,7 +310,7 @@ def convert_dataset(
 
             graphs = open_source(data, root, **options)
             graphs.save(out)
-            typer.echo(f"{len(graphs):,} graphs in {printable(str(out))}", err=True)
+            typer.echo(f"{counted(len(graphs), 'graph')} in {printable(str(out))}", err=True)
 
 
 def _convert_to_shards(
@@ -306,10 +340,10 @@ def _convert_to_shards(
         )
     parts = len(graphs.folder.manifest.parts)
     place = printable(str(out))
-    typer.echo(f"{len(graphs):,} graphs in {parts:,} parts in {place}", err=True)
+    typer.echo(f"{counted(len(graphs), 'graph')} in {counted(parts, 'part')} in {place}", err=True)
 
 
-@app.command("encode")
+@app.command("encode", cls=ManyValues)
 def encode_dataset(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a set in parts.")],
     encoding: Annotated[
@@ -444,7 +478,8 @@ def _classes(graphs: "GraphSet", summary: "Summary") -> str:
     if not graphs.classes:
         return f"none: regression, targets {list(graphs.y.shape[1:]) or 'single'}"
     counts = ", ".join(f"{name}: {count}" for name, count in summary.class_counts.items())
-    return f"{graphs.num_classes} ({printable(counts)})"
+    several = f"; {graphs.y.shape[1]} targets together" if graphs.y.ndim == 2 else ""
+    return f"{graphs.num_classes} ({printable(counts)}{several})"
 
 
 def _edges(summary: "Summary") -> str:

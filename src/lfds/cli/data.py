@@ -58,6 +58,9 @@ SkipBad = Annotated[
         help=f"Skip lines with an invalid SMILES or without target ({suffixes_with('bad')}).",
     ),
 ]
+LargestFragment = Annotated[
+    bool, typer.Option("--largest-fragment", help="Keep the largest part of salts only.")
+]
 SmilesColumn = Annotated[
     str | None, typer.Option(help=f"Column with SMILES ({suffixes_with('smiles')}); smiles.")
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.data import Root, SkipBad, SmilesColumn, Target
+from lfds.cli.data import LargestFragment, Root, SkipBad, SmilesColumn, Target
 from lfds.cli.fit_parts import AskedParts, Source, left_out, parts_of, read_graphs
 from lfds.cli.options import (
     Data,
@@ -60,9 +60,7 @@ def fit(
     ] = "auto",
     skip_bad: SkipBad = False,
     smiles_column: SmilesColumn = None,
-    largest_fragment: Annotated[
-        bool, typer.Option("--largest-fragment", help="Keep the largest part of salts only.")
-    ] = False,
+    largest_fragment: LargestFragment = False,
     atom_features: Annotated[
         str | None, typer.Option(help="Features of atoms and bonds.", metavar="full|basic")
     ] = None,
@@ -164,8 +162,8 @@ def _fit(
     for line in summary(estimator, fitted_on):
         typer.echo(line)
     if asked.splits is not None and not held_out and len(estimator.validation_rows_):
-        drawn, where = len(estimator.validation_rows_), printable(asked.splits)
-        typer.echo(f"validation on {drawn:,} of these graphs, drawn at random: {where} leaves none")
+        count, where = len(estimator.validation_rows_), printable(asked.splits)
+        typer.echo(f"validation on {count:,} of these graphs, drawn at random: {where} leaves none")
     few = len(fitted_on) < _FEW_GRAPHS and len(estimator.networks_) == 1
     if few and estimator.decoder_.task == "regression":
         drawn = counted(len(fitted_on), "graph")

@@ -76,7 +76,7 @@ def test_several_targets_from_a_file_to_metrics(lfds, tmp_path):
         ["mean", "24"],
     ]
     code, _, err = lfds("evaluate", "model", "m.csv", "--target", "a")
-    message = "has 1 target(s), and the model 2 (a, b); pass graphs with the same"
+    message = "has 1 target, and the model 2 (a, b); pass graphs with the same"
     assert (code, err.strip()) == (2, f"lfds: m.csv: {message}")
 
 

@@ -103,7 +103,7 @@ def test_metrics_are_those_of_each_target_and_their_mean(classifier):
     assert [one.graphs for one in metrics.targets.values()] == [23, 24, 16]
     each = [one.auc for one in metrics.targets.values()]
     assert metrics.mean["auc"] == pytest.approx(np.mean(each))
-    with pytest.raises(DataError, match=r"has 2 target\(s\), and the model 3"):
+    with pytest.raises(DataError, match=r"has 2 targets, and the model 3"):
         evaluate(classifier, replace(carrying, y=carrying.y[:, :2], target_names=()))
 
 
@@ -126,7 +126,7 @@ def test_targets_that_cannot_be_fitted_are_named(change, message):
 def test_another_number_of_targets_is_named(classifier):
     with pytest.raises(DataError, match="has 2 targets for each graph, and the model 3"):
         classifier.score(graphs(), table()[:, :2])
-    with pytest.raises(DataError, match="has 1 targets for each graph, and the model 3"):
+    with pytest.raises(DataError, match="has 1 target for each graph, and the model 3"):
         classifier.score(graphs(), [0, 1] * 12)
     several = graphs().with_targets(torch.zeros(24, 2, dtype=torch.int64))
     with pytest.raises(DataError, match="has 2 targets for each graph, and the model 3"):

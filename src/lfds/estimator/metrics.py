@@ -14,6 +14,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from lfds.config.messages import counted
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.classifier import LFDSClassifier
@@ -153,7 +154,8 @@ def check_targets(
     if wanted != found:
         names = f" ({', '.join(decoder.target_names)})" if decoder.target_names else ""
         raise DataError(
-            f"has {found} target(s), and the model {wanted}{names}; pass graphs with the same",
+            f"has {counted(found, 'target')}, and the model {wanted}{names}; pass graphs with the "
+            f"same",
             source=source,
         )
 

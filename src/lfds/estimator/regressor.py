@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from torch import Tensor
 
+from lfds.config.messages import counted
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
@@ -143,8 +144,9 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
             decoder = ValueDecoder.fit(values, names)
         found = values.reshape(len(values), -1).shape[1]
         if (decoder.outputs, decoder.single) != (found, values.ndim == 1):
+            what = counted(found, "target")
             raise DataError(
-                f"has {found} targets for each graph, and the model {decoder.outputs}", source="y"
+                f"has {what} for each graph, and the model {decoder.outputs}", source="y"
             )
         missing = np.isnan(values)
         known = float((~missing).sum() / len(values)) if missing.any() else None

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lfds.cli.app import app
-from lfds.data import DataError
+from lfds.data import DataError, GraphSet
 from lfds.data.datasets.catalog import BUILT_IN, TU_DATASETS
 from tests.data.graphs import SHARED, needs_shared, three_graphs
 from tests.data.server import serving
@@ -137,6 +137,13 @@ def test_info_has_options_for_csv_files(tmp_path):
     output = run("info", tmp_path / "several.csv", "--target", "b", "--skip-bad")
     assert "2 (x: 1, y: 1)" in output
     assert "bad smiles skipped       1" in output
+    assert "without target skipped   0" in output
+    for flags in (["--target", "a", "b"], ["--target", "a", "--target", "b"]):
+        (tmp_path / "two.csv").write_text("smiles,a,b\nC,1,0\nCC,0,1\nCCC,,1\n")
+        assert "2 (0: 2, 1: 3; 2 targets together)" in run("info", tmp_path / "two.csv", *flags)
+        run("convert", tmp_path / "two.csv", tmp_path / "set", *flags)
+        assert GraphSet.load(tmp_path / "set").target_names == ("a", "b")
+    assert "classes" in run("info", "--target", "b", tmp_path / "two.csv")
     with pytest.raises(DataError, match="line 3: invalid SMILES 'bad'"):
         run("info", tmp_path / "several.csv", "--target", "b")
     (tmp_path / "a.jsonl").write_text('{"nodes": 2}')

@@ -142,8 +142,8 @@ def test_what_cannot_be_evaluated_is_one_line(fitted, lfds, tmp_path):
     fitted()
     write(tmp_path / "other.csv", {"A": COLUMNS["A"], "x": COLUMNS["A"], "B": [""] * ROWS})
     for target, message in (
-        (["A", "x"], "other.csv: has 2 target(s) (A, x), and the model 3 (A, B, C); pass graphs w"),
-        (["x"], "other.csv: has 1 target(s) (x), and the model 3 (A, B, C); pass graphs w"),
+        (["A", "x"], "other.csv: has 2 targets (A, x), and the model 3 (A, B, C); pass graphs w"),
+        (["x"], "other.csv: has 1 target (x), and the model 3 (A, B, C); pass graphs w"),
         (["B"], "other.csv: column 'B' has no values"),
         (["y"], "other.csv, line 1: has no column 'y'"),
     ):

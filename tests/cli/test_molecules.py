@@ -1,6 +1,7 @@
 """Commands on molecules: what is decided is said, and nothing is dropped in silence."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def test_several_targets_from_a_file_to_metrics(lfds, tmp_path):
         ["mean", "24"],
     ]
     code, _, err = lfds("evaluate", "model", "m.csv", "--target", "z")
-    message = "has 1 target(s) (z), and the model 2 (a, b); pass graphs with the same"
+    message = "has 1 target (z), and the model 2 (a, b); pass graphs with the same"
     assert (code, err.strip()) == (2, f"lfds: m.csv: {message}, or some of them")
 
 
@@ -208,6 +209,12 @@ def test_groups_are_held_out_together(tmp_path):
         ({"y": lambda k: "ab"[k % 2]}, ("--task", "regression"), "regression needs numbers"),
         ({"y": lambda k: k % 2}, ("--splits", "folds.json"), "folds.json: cannot be read"),
         ({"y": lambda k: k % 2}, ("--group-column", "lab"), "has no column 'lab'"),
+        ({"y": lambda k: k % 2}, ("--target", "y", "--group-column", "y"), "'y' is the column of "),
+        (
+            {"y": lambda k: k % 2},
+            ("--splits", "f", "--group-column", "y"),
+            "--group-column: the pa",
+        ),
         ({"y": lambda k: k % 2}, ("--loss", "huber"), "--loss: is for regression"),
         ({"y": lambda k: k % 2}, ("--members", "0"), "--members: needs an integer from 1 to 1000"),
         ({"y": lambda k: k % 2}, ("--atom-features", "all"), "--atom-features: needs 'full' or"),
@@ -234,7 +241,7 @@ def test_a_comparison_reports_duplicates_in_one_line(lfds, tmp_path):
     code, _, err = lfds("compare", "--data", "m.csv", *flags, "--out", "runs")
     assert code == 2
     first, second = err.splitlines()
-    assert first.startswith("lfds: warning: m.csv: 1 molecules occur more than once")
+    assert first.startswith("lfds: warning: m.csv: 1 molecule occurs more than once")
     assert second == "lfds: --folds: m needs 2 to 4, the number of groups, not 20"
 
 
@@ -318,3 +325,89 @@ def test_messages_about_files_name_flags(lfds, tmp_path):
     assert "with --skip-bad" in lfds("fit", "bad.csv", "-o", "model")[2]
     (tmp_path / "other.csv").write_text("molecule,y\nCC,1\nC,0\n")
     assert "with --smiles-column NAME" in lfds("fit", "other.csv", "-o", "model")[2]
+
+
+def write_parts(path, train, validation, test):
+    entry = {"test": test, "model_selection": [{"train": train, "validation": validation}]}
+    path.write_text(json.dumps([entry]))
+
+
+def write_gaps(path):
+    """Write 40 rows: 0 to 7 cannot be read or lack a target, the others have their number."""
+    rows = [f"C1CC1{'C' * k},{k}.5" for k in range(40)]
+    rows[:8] = ["xx,1.5", "C,", "xx,1.5", "xx,1.5", "C,", "xx,1.5", "xx,1.5", "C,"]
+    path.write_text("smiles,y\n" + "\n".join(rows) + "\n")
+
+
+def test_a_split_names_rows_of_the_file_also_where_some_are_skipped(lfds, tmp_path):
+    write_gaps(tmp_path / "m.csv")
+    write_parts(tmp_path / "rows.json", [*range(4, 28)], [28, 29, 30], [*range(31, 40)])
+    flags = ("--skip-bad", "--splits", "rows.json", *FAST)
+    code, out, _ = lfds("fit", "m.csv", "-o", "model", *flags)
+    assert code == 0
+    assert "\nrows.json: 4 of its 36 rows were skipped\n" in out
+    assert "fitted on 23 graphs" in out
+    assert "saved as model, fitted without the 9 test graphs of 32; " in out
+    # The same molecules without rows between them.
+    rows = (tmp_path / "m.csv").read_text().splitlines()
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "m.csv").write_text("\n".join([rows[0], *rows[9:]]) + "\n")
+    write_parts(tmp_path / "kept.json", [*range(20)], [20, 21, 22], [*range(23, 32)])
+    again = lfds("fit", "kept/m.csv", "-o", "again", "--splits", "kept.json", *FAST)[1]
+    assert [line for line in again.splitlines() if line.startswith("test on 9 graphs")] == [
+        line for line in out.splitlines() if line.startswith("test on 9 graphs")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "message"),
+    [
+        ([8, 40], [9], "row 40, but m.csv has 40 rows, counted from 0 to 39, and the 8 skipped"),
+        ([8, -1], [9], "names row -1, but m.csv has 40 rows"),
+        ([8, 9], [9], "names row 9 twice; each is in one part at most"),
+        ([], [9], "has no rows to train on; name some"),
+        ([1, 2], [9], "all rows to train on of its first fold were skipped in m.csv"),
+    ],
+)
+def test_rows_of_a_split_that_cannot_be_are_named(train, test, message, lfds, tmp_path):
+    write_gaps(tmp_path / "m.csv")
+    write_parts(tmp_path / "rows.json", train, [], test)
+    code, out, err = lfds("fit", "m.csv", "-o", "m", "--skip-bad", "--splits", "rows.json", *FAST)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith("lfds: rows.json: ")
+    assert message in err
+
+
+def test_a_split_of_a_saved_set_names_graphs(lfds, tmp_path):
+    write_gaps(tmp_path / "m.csv")
+    assert lfds("data", "convert", "m.csv", "set", "--skip-bad")[0] == 0
+    write_parts(tmp_path / "rows.json", [*range(20)], [], [32])
+    code, _, err = lfds("fit", "set", "-o", "model", "--splits", "rows.json", *FAST)
+    assert (code, "names graph 32, but set has 32 graphs, counted from 0 to 31\n" in err) == (
+        2,
+        True,
+    )
+
+
+def test_a_split_of_some_rows_says_what_was_left_out_and_how_it_validates(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: f"{k}.5"})
+    write_parts(tmp_path / "rows.json", [*range(10)], [], [20])
+    _, out, _ = lfds("fit", "m.csv", "-o", "model", "--splits", "rows.json", *FAST)
+    assert "validation on 1 of these graphs, drawn at random: rows.json leaves none\n" in out
+    assert "test on 1 graph: " in out
+    assert "fitted without 14 of 24 graphs (1 test graph, 13 in no part); " in out
+    write_parts(tmp_path / "rows.json", [*range(20)], [20, 21], [22, 23])
+    _, out, _ = lfds("fit", "m.csv", "-o", "model", "--splits", "rows.json", *FAST)
+    assert "drawn at random" not in out
+    assert "fitted without the 2 test graphs of 24; " in out
+
+
+def test_a_random_split_of_groups_has_a_seed(lfds, tmp_path):
+    write(tmp_path / "m.csv", {"y": lambda k: f"{k}.5", "lab": lambda k: k // 10}, count=70)
+    tested = set()
+    for seed in range(3):
+        flags = ("--group-column", "lab", "--splits", "random", "--seed", seed, *FAST)
+        code, out, _ = lfds("fit", "m.csv", "-o", "model", *flags)
+        assert (code, "fitted on 60 graphs with 1 target" in out) == (0, True)
+        tested.add(next(line for line in out.splitlines() if line.startswith("test on 10 graphs")))
+    assert len(tested) == 3

@@ -5,7 +5,8 @@ import typer
 from pydantic import BaseModel, ConfigDict, Field
 from typer.testing import CliRunner
 
-from lfds.cli.options import ManyValues, network_options, options_from, spread, with_flags
+from lfds.cli.many_values import ManyValues, spread
+from lfds.cli.options import network_options, options_from, with_flags
 from lfds.config.messages import SpecError
 
 

@@ -37,6 +37,28 @@ def test_the_target_is_chosen_and_bad_rows_are_skipped(molecules, tmp_path):
     assert by_b.y.tolist() == [0, 0, 1, 1, 0] * 3
 
 
+def test_molecules_are_read_as_the_spec_says(tmp_path):
+    rows = "\n".join(f"{'C' * (k + 1)}O.Cl,{k % 13}" for k in range(39))
+    (tmp_path / "m.csv").write_text(f"drug,y\n{rows}\n")
+    path = tmp_path / "m.csv"
+    named = {"smiles_column": "drug", "task": "classification"}
+    with pytest.raises(SpecError, match="the targets are no classes"):
+        load(tmp_path, path, smiles_column="drug")
+    (salts,) = load(tmp_path, path, **named)
+    (parts,) = load(tmp_path, path, **named, largest_fragment=True, atom_features="basic")
+    assert salts.num_nodes == parts.num_nodes + 39
+    assert salts.num_classes == parts.num_classes == 13
+    assert salts.width("labels") > parts.width("labels")
+
+
+def test_other_data_has_no_columns_of_smiles(tmp_path):
+    (tmp_path / "g.jsonl").write_text('{"nodes": 1, "label": "a"}\n{"nodes": 1, "label": "b"}\n')
+    given = {"smiles_column": "x", "largest_fragment": True, "atom_features": "basic"}
+    for name, value in given.items():
+        with pytest.raises(SpecError, match=rf"^{name}: only \.csv or \.tsv files have"):
+            load(tmp_path, tmp_path / "g.jsonl", **{name: value})
+
+
 def test_several_columns_need_a_target(molecules, tmp_path):
     with pytest.raises(DataError, match=r"several columns to predict.*target=NAME"):
         load(tmp_path, molecules)

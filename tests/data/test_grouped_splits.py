@@ -4,7 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lfds.data import DataError
-from lfds.data.splits import check_splits, grouped_folds, grouped_split, random_split
+from lfds.data.splits import (
+    check_splits,
+    grouped_folds,
+    grouped_split,
+    random_grouped_split,
+    random_split,
+)
 
 groups = st.builds(
     lambda seed, count: np.random.default_rng(seed).integers(0, 30, count),
@@ -53,6 +59,57 @@ def test_of_equal_groups_the_first_are_tested():
     assert parts(split) == ((4, 5, 6, 7, 8, 9), (2, 3), (0, 1))
 
 
+group_sizes = st.lists(st.integers(1, 40), min_size=3, max_size=40)
+
+
+@given(group_sizes, st.integers(0, 99))
+def test_a_random_grouped_split_has_all_graphs_once_and_no_empty_part(sizes, seed):
+    group_of = np.repeat(np.arange(len(sizes)), sizes)
+    split = random_grouped_split(group_of, seed=seed)
+    assert sorted(sum(parts(split), ())) == list(range(len(group_of)))
+    assert all(parts(split))
+    assert_apart(split, group_of)
+    assert random_grouped_split(group_of, seed=seed) == split
+
+
+@given(groups, st.integers(0, 99))
+def test_parts_of_a_random_grouped_split_have_their_sizes(group_of, seed):
+    """No farther from a tenth than half of the largest group."""
+    split = random_grouped_split(group_of, seed=seed)
+    for part in (split.validation, split.test):
+        assert abs(len(part) - len(group_of) / 10) <= np.bincount(group_of).max() / 2 + 1
+
+
+@pytest.mark.parametrize(
+    "sizes", [[19, 18, 19, 17, 20, 18, 18], [30, 40, 50], [9] * 30, [60, *[2] * 20]]
+)
+def test_the_seed_of_a_random_grouped_split_matters(sizes):
+    group_of = np.repeat(np.arange(len(sizes)), sizes)
+    drawn = {random_grouped_split(group_of, seed=seed) for seed in range(8)}
+    assert len(drawn) > 1
+
+
+def test_seven_groups_of_about_a_seventh_are_split():
+    """The scaffold split has no validation graphs then."""
+    group_of = np.repeat(np.arange(7), [19, 18, 19, 17, 20, 18, 18])
+    with pytest.raises(DataError, match="leaves no validation graphs"):
+        grouped_split(group_of)
+    assert [len(set(group_of[list(part)])) for part in parts(random_grouped_split(group_of))] == [
+        5, 1, 1,
+    ]  # fmt: skip
+
+
+def test_without_a_share_a_part_of_a_random_grouped_split_is_empty():
+    split = random_grouped_split(np.array([0, 0, 1]), validation=0)
+    assert parts(split) == ((0, 1), (), (2,))
+
+
+def test_the_scaffold_split_is_as_published():
+    """The largest groups first, whatever their numbers; it has no seed."""
+    group_of = np.random.default_rng(0).integers(0, 20, 60)
+    assert grouped_split(group_of).test == (4, 8, 11, 19, 31, 43)
+
+
 @given(st.integers(20, 200), st.integers(0, 9))
 def test_a_random_split_keeps_the_proportions_of_classes(count, seed):
     y = np.arange(count) % 2
@@ -76,6 +133,13 @@ def test_seeds_split_otherwise():
         (lambda: grouped_split(np.zeros(50, dtype=int)), "splits: leaves no training graphs"),
         (lambda: grouped_split(np.arange(50) % 4), "leaves no validation graphs: 4 groups"),
         (lambda: random_split(np.zeros(3, dtype=int)), "3 graphs cannot be split"),
+        (
+            lambda: random_grouped_split(np.arange(9) % 2),
+            "splits: needs at least 3 groups, .*not 2",
+        ),
+        (lambda: random_grouped_split(np.arange(3), test=0.9), "3 graphs cannot be split"),
+        (lambda: grouped_folds(np.arange(2), folds=4), "folds: needs 2, the number of groups, not"),
+        (lambda: grouped_folds(np.zeros(3, dtype=int)), "folds: needs at least 2 groups, not 1"),
         (lambda: grouped_folds(np.arange(3), folds=4), "folds: needs 2 to 3, the number of groups"),
     ],
 )

@@ -63,7 +63,7 @@ def test_folds_depend_on_the_seed_only():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y": [0, 1], "folds": 3}, "folds: needs 2 to 2"),
+        ({"y": [0, 1], "folds": 3}, "folds: needs 2, the number of graphs, not 3"),
         ({"y": [0, 1, 2], "folds": 1}, "folds: needs 2 to 3"),
         ({"y": [0.5, 1], "folds": 2}, "y: needs one whole number per graph"),
         ({"y": [0, 1], "folds": 2, "validation": 1}, "validation: needs a share"),

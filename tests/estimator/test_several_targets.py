@@ -104,7 +104,7 @@ def test_metrics_are_those_of_each_target_and_their_mean(classifier):
     assert [one.graphs for one in metrics.targets.values()] == [23, 24, 16]
     each = [one.auc for one in metrics.targets.values()]
     assert metrics.mean["auc"] == pytest.approx(np.mean(each))
-    with pytest.raises(DataError, match=r"has 2 target\(s\), and the model 3"):
+    with pytest.raises(DataError, match=r"has 2 targets, and the model 3"):
         evaluate(classifier, replace(carrying, y=carrying.y[:, :2], target_names=()))
 
 
@@ -127,7 +127,7 @@ def test_targets_that_cannot_be_fitted_are_named(change, message):
 def test_another_number_of_targets_is_named(classifier):
     with pytest.raises(DataError, match="has 2 targets for each graph, and the model 3"):
         classifier.score(graphs(), table()[:, :2])
-    with pytest.raises(DataError, match="has 1 targets for each graph, and the model 3"):
+    with pytest.raises(DataError, match="has 1 target for each graph, and the model 3"):
         classifier.score(graphs(), [0, 1] * 12)
     several = graphs().with_targets(torch.zeros(24, 2, dtype=torch.int64))
     with pytest.raises(DataError, match="has 2 targets for each graph, and the model 3"):
@@ -189,7 +189,7 @@ def test_the_first_partial_fit_may_name_the_classes(form):
     assert made.predict_proba(graphs()).tolist() == plain.predict_proba(graphs()).tolist()
     made.partial_fit(graphs(), y, classes=[1, 0])
     assert made.n_iter_ == 2
-    with pytest.raises(DataError, match=r"y: the model has 3 target\(s\), and y has one"):
+    with pytest.raises(DataError, match=r"y: the model has 3 targets, and y has one"):
         made.partial_fit(graphs(), [0, 1] * 12, classes=[0, 1])
 
 
@@ -266,5 +266,5 @@ def test_metrics_of_some_targets_are_those_of_the_same_name(kind):
     assert evaluate(model, alone).targets == {"B": expected.targets["B"]}
     flat = replace(alone, y=alone.y[:, 0])
     assert evaluate(model, flat).targets == {"B": expected.targets["B"]}
-    with pytest.raises(DataError, match=r"has 2 target\(s\) \(C, x\), and the model 3 \(A, B, C\)"):
+    with pytest.raises(DataError, match=r"has 2 targets \(C, x\), and the model 3 \(A, B, C\)"):
         evaluate(model, carrying([2, 0], ("C", "x")))

@@ -17,7 +17,7 @@ from lfds.cli.evaluate import evaluate
 from lfds.cli.explain import explain
 from lfds.cli.export import export
 from lfds.cli.fit import fit
-from lfds.cli.options import ManyValues
+from lfds.cli.many_values import ManyValues
 from lfds.cli.predict import predict
 from lfds.cli.report import report
 from lfds.cli.usage import UsageError, usage_message

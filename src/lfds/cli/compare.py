@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.data import SkipBad, flags_named
+from lfds.cli.data import LargestFragment, SkipBad, flags_named
 from lfds.cli.options import flag_of, network_options, options_from, print_warnings, with_flags
 from lfds.config.comparison import (
     CompareSpec,
@@ -33,7 +33,11 @@ _ALL_FLAGS = {
 }
 
 
-@options_from(CompareSpec, leave_out=("encoding", "options", "grid", "skip_bad"), flags=_FLAGS)
+@options_from(
+    CompareSpec,
+    leave_out=("encoding", "options", "grid", "skip_bad", "largest_fragment"),
+    flags=_FLAGS,
+)
 def compare(
     out: Annotated[
         Path, typer.Option(help="Folder of results; the same command resumes the run there.")
@@ -62,6 +66,7 @@ def compare(
         ),
     ] = False,
     skip_bad: SkipBad = False,
+    largest_fragment: LargestFragment = False,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     patience: Annotated[
         float, typer.Option(min=0, help="Seconds between two checkpoints of a fold.")
@@ -82,8 +87,8 @@ def compare(
             given["options"] = network_options(option)
         if preset is not None:
             given["preset"] = preset
-        if skip_bad:
-            given["skip_bad"] = True
+        flags = {"skip_bad": skip_bad, "largest_fragment": largest_fragment}
+        given |= {name: True for name, asked in flags.items() if asked}
         named = {**(read_options(spec) if spec else {}), **given}
         checked = _with_baseline(_checked_spec(named, base, out), baseline)
         result = _run(

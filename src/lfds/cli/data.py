@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 from textwrap import fill
@@ -23,15 +24,18 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from lfds.config.messages import SpecError, printable
+from lfds.cli.many_values import ManyValues
+from lfds.config.messages import SpecError, counted, printable
 from lfds.config.registry import ENCODINGS, readable_formats, suffixes_with
 from lfds.data.datasets.catalog import BUILT_IN, COLLECTION, TU_DATASETS, find_files, prepared_at
 from lfds.data.errors import DataError, reading
 
 if TYPE_CHECKING:
+    from lfds.data.chunk import Chunk
     from lfds.data.graphset import GraphSet
     from lfds.data.readers.tables import Task
     from lfds.data.shards.engines import Where
+    from lfds.data.sources import ReadOptions
     from lfds.data.summary import Distribution, Summary, TargetCounts
 
 app = typer.Typer(help="List, inspect, prepare and convert datasets.", no_args_is_help=True)
@@ -52,6 +56,9 @@ SkipBad = Annotated[
         "--skip-bad",
         help=f"Skip lines with an invalid SMILES or without target ({suffixes_with('bad')}).",
     ),
+]
+LargestFragment = Annotated[
+    bool, typer.Option("--largest-fragment", help="Keep the largest part of salts only.")
 ]
 SmilesColumn = Annotated[
     str | None, typer.Option(help=f"Column with SMILES ({suffixes_with('smiles')}); smiles.")
@@ -87,7 +94,6 @@ def open_data(
     target: list[str] | None = None,
     skip_bad: bool = False,
     *,
-    smiles: str | None = None,
     task: "Task" = "auto",
     **others: Any,
 ) -> "GraphSet":
@@ -98,23 +104,53 @@ def open_data(
         root: Folder of the datasets.
         target: Columns to predict.
         skip_bad: Whether invalid rows are skipped.
-        smiles: Column with SMILES.
         task: What the targets are.
         **others: Other options of the reader.
     """
-    from lfds.data.sources import ReadOptions, open_source, options_of
+    from lfds.data.sources import open_source
     from lfds.data.tasks import as_task
+
+    with flags_named():
+        options = _read_options(source, root, target, skip_bad, task, others)
+        return as_task(open_source(source, root, **options), task)
+
+
+def open_data_rows(
+    source: str,
+    root: Path,
+    target: list[str] | None = None,
+    skip_bad: bool = False,
+    *,
+    task: "Task" = "auto",
+    **others: Any,
+) -> "Chunk":
+    """Return the graphs of :func:`open_data` with their positions, and the rows skipped."""
+    from lfds.data.sources import open_rows
+    from lfds.data.tasks import as_task
+
+    with flags_named():
+        options = _read_options(source, root, target, skip_bad, task, others)
+        chunk = open_rows(source, root, **options)
+        return replace(chunk, graphs=as_task(chunk.graphs, task))
+
+
+def _read_options(
+    source: str,
+    root: Path,
+    target: list[str] | None,
+    skip_bad: bool,
+    task: "Task",
+    others: Mapping[str, Any],
+) -> "ReadOptions":
+    from lfds.data.sources import options_of
 
     options: ReadOptions = {**others}  # type: ignore[typeddict-item]
     if target:
         options["target"] = target[0] if len(target) == 1 else target
-    if smiles is not None:
-        options["smiles"] = smiles
     options["bad"] = "skip" if skip_bad else "stop"
-    with flags_named():
-        if "task" in options_of(source, root):
-            options["task"] = task
-        return as_task(open_source(source, root, **options), task)
+    if "task" in options_of(source, root):
+        options["task"] = task
+    return options
 
 
 @contextmanager
@@ -197,7 +233,7 @@ def _narrow_list(rows: Iterable[Sequence[str]], width: int) -> Iterator[str]:
         )  # fmt: skip
 
 
-@app.command("info")
+@app.command("info", cls=ManyValues)
 def show(
     dataset: Annotated[str, typer.Argument(help=SOURCE_HELP)],
     root: Root = Path("data"),
@@ -213,7 +249,7 @@ def show(
     _print_summary(graphs)
 
 
-@app.command("convert")
+@app.command("convert", cls=ManyValues)
 def convert_dataset(
     data: Annotated[str, typer.Argument(metavar="IN", help=SOURCE_HELP)],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write.")],
@@ -269,7 +305,7 @@ def convert_dataset(
 
             graphs = open_source(data, root, **options)
             graphs.save(out)
-            typer.echo(f"{len(graphs):,} graphs in {printable(str(out))}", err=True)
+            typer.echo(f"{counted(len(graphs), 'graph')} in {printable(str(out))}", err=True)
 
 
 def _convert_to_shards(
@@ -299,10 +335,10 @@ def _convert_to_shards(
         )
     parts = len(graphs.folder.manifest.parts)
     place = printable(str(out))
-    typer.echo(f"{len(graphs):,} graphs in {parts:,} parts in {place}", err=True)
+    typer.echo(f"{counted(len(graphs), 'graph')} in {counted(parts, 'part')} in {place}", err=True)
 
 
-@app.command("encode")
+@app.command("encode", cls=ManyValues)
 def encode_dataset(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a set in parts.")],
     encoding: Annotated[

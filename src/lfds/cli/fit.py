@@ -3,13 +3,13 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lfds.cli.data import Root, SkipBad, SmilesColumn, Target, open_data
+from lfds.cli.data import LargestFragment, Root, SkipBad, SmilesColumn, Target
+from lfds.cli.fit_parts import AskedParts, Source, left_out, parts_of, read_graphs
 from lfds.cli.options import (
     Data,
     flag_of,
@@ -19,15 +19,14 @@ from lfds.cli.options import (
     with_flags,
 )
 from lfds.config.encoding import NAMES
-from lfds.config.messages import SpecError, printable
+from lfds.config.messages import SpecError, counted, printable
 from lfds.config.network import NetworkSettings
-from lfds.config.registry import STRUCTURES, suffixes_with
+from lfds.config.registry import STRUCTURES
 from lfds.data.errors import DataError
 from lfds.estimator.options import OWN_SETTINGS, Options
 
 if TYPE_CHECKING:
     from lfds.data.graphset import GraphSet
-    from lfds.data.splits import Split
     from lfds.estimator.classifier import LFDSClassifier
     from lfds.estimator.regressor import LFDSRegressor
 
@@ -61,9 +60,7 @@ def fit(
     ] = "auto",
     skip_bad: SkipBad = False,
     smiles_column: SmilesColumn = None,
-    largest_fragment: Annotated[
-        bool, typer.Option("--largest-fragment", help="Keep the largest part of salts only.")
-    ] = False,
+    largest_fragment: LargestFragment = False,
     atom_features: Annotated[
         str | None, typer.Option(help="Features of atoms and bonds.", metavar="full|basic")
     ] = None,
@@ -126,82 +123,55 @@ def fit(
             reading["fragments"] = "largest"
         if atom_features is not None:
             reading["atom_features"] = atom_features
-        asked = _Asked(splits, test_size, baseline)
-        asked.check()
-        _fit(data, out, root, target, skip_bad, reading, asked, checkpoints, given)
+        asked = AskedParts(splits, test_size)
+        asked.check(group_column)
+        source = Source(data, root, target, skip_bad, reading)
+        _fit(source, out, asked, baseline, checkpoints, given)
     except SpecError as error:
         raise SpecError(with_flags(str(error), FLAGS)) from error
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """How the graphs are split, and what is said about the fit.
-
-    Attributes:
-        splits: The value of ``--splits``.
-        test_size: That of ``--test-size``.
-        baseline: Whether there is a random forest beside the network.
-    """
-
-    splits: str | None
-    test_size: float | None
-    baseline: bool
-
-    def check(self) -> None:
-        """Raise if options exclude each other."""
-        if self.test_size is None:
-            return
-        if self.splits is not None:
-            raise SpecError("--test-size: --splits has a test part of its own; leave one out")
-        if not 0 < self.test_size < 1:
-            raise SpecError(f"--test-size: needs a number between 0 and 1, not {self.test_size:g}")
-
-
 def _fit(
-    data: str,
+    source: Source,
     out: Path,
-    root: Path,
-    target: list[str] | None,
-    skip_bad: bool,
-    reading: Mapping[str, Any],
-    asked: _Asked,
+    asked: AskedParts,
+    baseline: bool,
     checkpoints: Path | None,
     options: Mapping[str, Any],
 ) -> None:
     # torch and scikit-learn take seconds to import; a misspelt option does not wait for them.
-    from lfds.data.splits import Split
     from lfds.estimator.persistence import check_replaceable
 
     check_replaceable(out)  # before training, which may take an hour
     with print_warnings():
-        if asked.splits == "scaffold":
-            graphs = _with_scaffolds(data, root, target, skip_bad, reading)
-        else:
-            graphs = open_data(data, root, target, skip_bad, **reading)
-    estimator = _estimator_for(graphs, data, balanced="class_weight" in options)
+        chunk = read_graphs(source, asked)
+    graphs = chunk.graphs
+    estimator = _estimator_for(graphs, source.data, balanced="class_weight" in options)
     _check_loss(estimator, options)
     estimator.set_params(**options, progress=sys.stderr.isatty())
-    held_out, parts = None, Split((), (), ())
-    fitted_on = graphs
-    if asked.splits is not None:
-        parts = _parts(graphs, asked.splits, estimator.seed, estimator.validation)
-        rows = sorted(parts.train + parts.validation)
-        fitted_on, held_out = graphs[rows], [rows.index(row) for row in parts.validation]
-    elif asked.test_size is not None:
-        parts = _held_out(graphs, asked.test_size, estimator.seed)
-        fitted_on = graphs[parts.train]
+    parts = parts_of(chunk, asked, source.data, estimator.seed, estimator.validation)
+    fitted_on, held_out = graphs, None
+    if asked.any:
+        rows = sorted(parts.split.train + parts.split.validation)
+        fitted_on, held_out = graphs[rows], [rows.index(row) for row in parts.split.validation]
     estimator.check_options()
-    typer.echo(printable(decision(graphs, str(reading["task"]))))
+    typer.echo(printable(decision(graphs, str(source.reading["task"]))))
+    if parts.skipped:
+        typer.echo(printable(parts.skipped))
     _run(estimator, fitted_on, held_out, out, checkpoints)
     for line in summary(estimator, fitted_on):
         typer.echo(line)
+    if asked.splits is not None and not held_out and len(estimator.validation_rows_):
+        count, where = len(estimator.validation_rows_), printable(asked.splits)
+        typer.echo(f"validation on {count:,} of these graphs, drawn at random: {where} leaves none")
     few = len(fitted_on) < _FEW_GRAPHS and len(estimator.networks_) == 1
     if few and estimator.decoder_.task == "regression":
-        typer.echo(f"one fit on {len(fitted_on):,} graphs depends on its seed; use --members 5")
+        drawn = counted(len(fitted_on), "graph")
+        typer.echo(f"one fit on {drawn} depends on its seed; use --members 5")
     with print_warnings():
-        for line in _judged(estimator, fitted_on, graphs[parts.test], asked):
+        for line in _judged(estimator, fitted_on, graphs[parts.split.test], baseline=baseline):
             typer.echo(line)
-    typer.echo(f"saved as {printable(str(out))}{_left_out(parts, len(graphs), asked)}")
+    typer.echo(f"saved as {printable(str(out))}{left_out(parts.split, len(graphs), asked)}")
 
 
 def _run(
@@ -249,106 +219,17 @@ def _shown(classes: Sequence[object]) -> str:
     return ", ".join(map(str, classes[:_CLASSES_SHOWN])) + more
 
 
-def _with_scaffolds(
-    data: str,
-    root: Path,
-    target: list[str] | None,
-    skip_bad: bool,
-    reading: Mapping[str, Any],
-) -> "GraphSet":
-    """Return molecules that are grouped by their scaffolds."""
-    if reading["group"] is not None:
-        raise DataError("has scaffolds as groups; leave out --group-column", source="--splits")
-    try:
-        return open_data(data, root, target, skip_bad, **{**reading, "group": "scaffold"})
-    except DataError as error:
-        if error.source != "--group-column":
-            raise
-        raise DataError(
-            f"scaffolds are known of molecules in {suffixes_with('group')} files, not of {data}; "
-            f"use random, or a JSON file",
-            source="--splits",
-        ) from error
-
-
-def _parts(graphs: "GraphSet", splits: str, seed: int, validation: float) -> "Split":
-    """Return the parts of ``--splits``."""
-    import numpy as np
-
-    from lfds.data.splits import grouped_split, random_split, read_splits
-
-    try:
-        if splits not in ("random", "scaffold"):
-            first = read_splits(splits, len(graphs), check=False)[0]
-            _check_rows(first, len(graphs), splits)
-            return first
-        if graphs.groups.shape[1]:
-            return grouped_split(graphs.groups[:, 0].numpy(), validation=validation)
-        one_class = not graphs.classes or graphs.y.ndim == 2
-        y = np.zeros(len(graphs), dtype=np.int64) if one_class else graphs.y.numpy()
-        return random_split(y, seed=seed, validation=validation)
-    except DataError as error:
-        if error.source != "splits":
-            raise
-        raise DataError(error.problem, source="--splits") from error
-
-
-def _held_out(graphs: "GraphSet", fraction: float, seed: int) -> "Split":
-    """Return the parts of ``--test-size``: whole groups if there are any, or classes alike."""
-    import numpy as np
-
-    from lfds.data.splits import Split, validation_groups
-    from lfds.estimator.fitting import split_validation
-    from lfds.seeds import seed_for
-
-    stream = seed_for(seed, "estimator", "test")
-    if graphs.groups.shape[1]:
-        chosen = validation_groups(graphs.groups[:, 0].numpy(), fraction, stream)
-        test = np.flatnonzero(chosen)
-    else:
-        one_class = not graphs.classes or graphs.y.ndim == 2
-        strata = np.zeros(len(graphs), dtype=np.int64) if one_class else graphs.y.numpy()
-        _, test = split_validation(strata, fraction, stream)
-    train = np.setdiff1d(np.arange(len(graphs)), test)
-    for rows, part in ((train, "to fit on"), (test, "to test on")):
-        if len(rows) == 0:
-            raise DataError(
-                f"{fraction:g} of {len(graphs):,} graphs leaves none {part}; use another fraction",
-                source="--test-size",
-            )
-    return Split(tuple(train.tolist()), (), tuple(test.tolist()))
-
-
-def _left_out(parts: "Split", count: int, asked: _Asked) -> str:
-    """Return what the saved model has not seen, and how to fit one that has."""
-    if not parts.test:
-        return ""
-    fix = "--splits" if asked.test_size is None else "--test-size"
-    return (
-        f", fitted without the {len(parts.test):,} test graphs of {count:,}; for a model of all "
-        f"graphs run it again without {fix}"
-    )
-
-
-def _check_rows(split: "Split", count: int, source: str) -> None:
-    rows = split.train + split.validation + split.test
-    if not split.train or len(set(rows)) < len(rows) or not set(rows) <= set(range(count)):
-        raise DataError(
-            f"its first fold needs graphs to train on, none twice, from 0 to {count - 1}",
-            source=source,
-        )
-
-
 def _judged(
     estimator: "LFDSClassifier | LFDSRegressor",
     fitted_on: "GraphSet",
     test: "GraphSet",
-    asked: _Asked,
+    *,
+    baseline: bool,
 ) -> Iterator[str]:
     """Yield what the test part says about the network, and a random forest beside it."""
     if len(test):
         yield _tested(estimator, test)
-    if not asked.baseline:
+    if not baseline:
         return
     from lfds.estimator.reference import compare_with_forest
 
@@ -378,7 +259,8 @@ def _tested(estimator: "LFDSClassifier | LFDSRegressor", test: "GraphSet") -> st
         for name, value in numbers.items()
         if isinstance(value, float)
     )
-    return f"test on {len(test):,} graphs: {shown}{' (means over targets)' if several else ''}"
+    what = counted(len(test), "graph")
+    return f"test on {what}: {shown}{' (means over targets)' if several else ''}"
 
 
 def _check_loss(estimator: "LFDSClassifier | LFDSRegressor", options: Mapping[str, Any]) -> None:
@@ -393,13 +275,14 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
     decoder, histories = estimator.decoder_, estimator.histories_
     score = estimator.validation_score_
     if decoder.kind == "classes":
-        what = f"{decoder.outputs} classes: {printable(_shown(decoder.names))}"
+        what = f"{counted(decoder.outputs, 'class')}: {printable(_shown(decoder.names))}"
         metric = f"accuracy {100 * score:.1f} %"
     elif decoder.kind == "labels":
-        what = f"{decoder.outputs} targets with classes {decoder.names[0]} and {decoder.names[1]}"
+        what = counted(decoder.outputs, "target")
+        what = f"{what} with classes {decoder.names[0]} and {decoder.names[1]}"
         metric = f"log loss {-score:.3f}"
     else:
-        what = f"{decoder.outputs} target{'s' if decoder.outputs > 1 else ''}"
+        what = counted(decoder.outputs, "target")
         # The score is minus the squared error of targets with variance one.
         metric = f"R2 {1 + score:.2f}"
     epoch = " ".join(f"{one.best + 1} of {one.epochs}," for one in histories).removesuffix(",")
@@ -410,7 +293,7 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
         result = f"{kept} {epoch}, validation {metric}{several}"
     else:
         result = f"last {epoch}, training {metric} (no validation graphs)"
-    return [f"fitted on {len(graphs):,} graphs with {what}", result]
+    return [f"fitted on {counted(len(graphs), 'graph')} with {what}", result]
 
 
 def _estimator_for(

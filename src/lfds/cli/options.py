@@ -1,11 +1,11 @@
-"""What commands share: options made from settings or with several values, arguments, checks."""
+"""What commands share: options made from settings, arguments, checks."""
 
 import inspect
 import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, Union, get_ar
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from typer.core import TyperCommand
 
 from lfds.cli.data import SOURCE_HELP
 from lfds.config.messages import SpecError, as_message
@@ -26,33 +25,6 @@ if TYPE_CHECKING:
     from lfds.estimator.regressor import LFDSRegressor
 
 _NO_FLAGS: Mapping[str, str] = {}
-
-
-class ManyValues(TyperCommand):
-    """A command whose list options take all values that follow: ``--pool max loop image``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat list options before each of their values, as the parser needs it."""
-        lists = [option for option in self.params if getattr(option, "multiple", False)]
-        return super().parse_args(ctx, spread(args, {flag for one in lists for flag in one.opts}))
-
-
-def spread(args: Iterable[str], many: Container[str]) -> list[str]:
-    """Repeat the options in ``many`` before each of their values.
-
-    >>> spread(["--pool", "max", "loop", "--folds", "5"], {"--pool"})
-    ['--pool', 'max', '--pool', 'loop', '--folds', '5']
-    """
-    repeated: list[str] = []
-    option = ""
-    for arg in args:
-        if arg.startswith("-"):
-            option = arg if arg in many else ""
-            if not option:
-                repeated.append(arg)
-        else:
-            repeated += [option, arg] if option else [arg]
-    return repeated
 
 
 def options_from(

@@ -35,7 +35,7 @@ from lfds.cli.options import (
     print_warnings,
     run_on,
 )
-from lfds.config.messages import SpecError, choose_from, printable
+from lfds.config.messages import SpecError, choose_from, counted, printable
 from lfds.config.registry import suffixes_with
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def predict(
             chunks = reading.stream(estimator)
             count = write_predictions(estimator, chunks, out, errors=skip_bad)
     if out is not None:
-        typer.echo(f"predictions for {count:,} graphs in {printable(str(out))}", err=True)
+        typer.echo(f"predictions for {counted(count, 'graph')} in {printable(str(out))}", err=True)
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,9 @@ class _Parts:
                 count = predict_parts(
                     self.model, graphs, self.out, settings, where=self.where, progress=advance
                 )
-        typer.echo(f"predictions for {count:,} graphs in {printable(str(self.out))}", err=True)
+        typer.echo(
+            f"predictions for {counted(count, 'graph')} in {printable(str(self.out))}", err=True
+        )
 
 
 def _checked(

@@ -23,6 +23,7 @@ from lfds.data.graphset import GraphSet
 from lfds.data.sources import ReadOptions, open_source, options_of
 from lfds.data.splits import stratified_sample
 from lfds.data.storage import content_of
+from lfds.data.tasks import as_task
 from lfds.seeds import seed_for
 from lfds.train.checkpoint import UNUSED
 
@@ -72,21 +73,46 @@ def load_datasets(spec: CompareSpec, root: Path) -> list[GraphSet]:
 
 def _open(source: str, root: Path, spec: CompareSpec) -> GraphSet:
     options: ReadOptions = {"group": spec.groups}
-    named = spec.target is not None or spec.skip_bad
+    named = _columns(spec)
     # Among several datasets those that have columns get them; alone, one without says so.
     if named and (len(spec.data) == 1 or "target" in options_of(source, root)):
-        options |= {"target": spec.target, "bad": "skip" if spec.skip_bad else "stop"}
+        options |= named
     try:
-        return open_source(source, root, **options)
+        if spec.task != "auto" and "task" in options_of(source, root):
+            options["task"] = spec.task
+        return as_task(open_source(source, root, **options), spec.task)
     except DataError as error:
-        names = {
-            "group": "splits" if spec.splits else "group_column",
-            "target": "target",
-            "bad": "skip_bad",
-        }
+        names = {**_FIELDS, "group": "splits" if spec.splits else "group_column"}
         if str(error.source) not in names:
             raise
         raise SpecError(f"{names[str(error.source)]}: {error.problem}; leave it out") from error
+
+
+# Fields of a spec by the options of readers that they set.
+_FIELDS = {
+    "target": "target",
+    "bad": "skip_bad",
+    "smiles": "smiles_column",
+    "fragments": "largest_fragment",
+    "atom_features": "atom_features",
+    "task": "task",
+}
+
+
+def _columns(spec: CompareSpec) -> ReadOptions:
+    """Return how molecules are read, as far as the spec says so."""
+    options: ReadOptions = {}
+    if spec.target is not None:
+        options["target"] = spec.target
+    if spec.skip_bad:
+        options["bad"] = "skip"
+    if spec.smiles_column is not None:
+        options["smiles"] = spec.smiles_column
+    if spec.largest_fragment:
+        options["fragments"] = "largest"
+    if spec.atom_features != "full":
+        options["atom_features"] = spec.atom_features
+    return options
 
 
 def prepare_datasets(
@@ -186,9 +212,11 @@ def check_folds(graphs: GraphSet, spec: CompareSpec) -> None:
     smallest = int(counts[counts > 0].min())
     if spec.folds > smallest:
         rare = graphs.classes[int(torch.where(counts > 0, counts, len(graphs)).argmin())]
+        fix = f"use folds={smallest}{' or fewer' if smallest > 2 else ''}"
+        fix = fix if smallest > 1 else "add graphs of it, or leave it out"
         raise SpecError(
             f"{graphs.name}: {spec.folds} folds need as many graphs of each class, and class "
-            f"{rare!r} has {smallest}; use folds={max(2, smallest)} or fewer"
+            f"{rare!r} has {smallest}; {fix}"
         )
     # The largest test part leaves the fewest graphs for validation.
     rest = len(graphs) - -(-len(graphs) // spec.folds)

@@ -79,6 +79,14 @@ class CompareSpec(TrainingSettings):
     """Column of classes in .csv files; needed where a file has several that could be meant."""
     skip_bad: bool = False
     """Skip rows of .csv files with an invalid SMILES or without a target."""
+    smiles_column: str | None = None
+    """Column with SMILES in .csv files; ``smiles`` if it is not given."""
+    task: Literal["auto", "classification"] = "auto"
+    """What targets are; ``classification`` takes numbers for classes also where there are many."""
+    largest_fragment: bool = False
+    """Keep the largest part of salts and mixtures in .csv files only."""
+    atom_features: Literal["full", "basic"] = "full"
+    """Features of atoms and bonds in .csv files."""
     encoding: Literal["auto"] | EncodingSettings = "auto"
     """Which features the nodes get; ``auto`` is labels and attributes, and random-walk return
     probabilities where the graphs have neither."""
@@ -139,7 +147,8 @@ class CompareSpec(TrainingSettings):
 
     @model_validator(mode="after")
     def _check_text(self) -> Self:
-        for text in (*self.data, *self.splits, self.group_column or "", self.target or ""):
+        columns = (self.group_column or "", self.target or "", self.smiles_column or "")
+        for text in (*self.data, *self.splits, *columns):
             if not is_text(text):
                 raise ValueError(
                     f"{text!r} is not valid Unicode, as paths in another encoding are, and "

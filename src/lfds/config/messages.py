@@ -78,6 +78,16 @@ def shortened(value: object) -> str:
     return _SHORT.repr(value)
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number with what it counts, in the plural unless it is one.
+
+    >>> counted(1, "row"), counted(1200, "molecule")
+    ('1 row', '1,200 molecules')
+    """
+    plural = f"{what}es" if what.endswith("s") else f"{what}s"
+    return f"{number:,} {what if number == 1 else plural}"
+
+
 def closest(name: object, known: Iterable[str]) -> str | None:
     """Return the known name that is spelt most like ``name``, or None.
 

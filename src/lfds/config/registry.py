@@ -233,6 +233,8 @@ class ReaderEntry(Entry):
         convert: A function ``(path, *, size, after, **options)``, as ``module:name``, that yields
             chunks of graphs with their targets, after a position, to be stored; nodes keep their
             order. Without it all is read at once.
+        rows: A function like ``target``, as ``module:name``, that returns a chunk of all graphs,
+            with their positions and the rows that were skipped; without it none are skipped.
         options: Arguments of the reader that a user may set.
     """
 
@@ -240,6 +242,7 @@ class ReaderEntry(Entry):
     detect: str | None = None
     stream: str | None = None
     convert: str | None = None
+    rows: str | None = None
     options: tuple[str, ...] = ()
 
 
@@ -272,6 +275,7 @@ READERS: Mapping[str, ReaderEntry] = MappingProxyType(
             suffixes=(".csv", ".tsv"),
             stream="lfds.data.readers.smiles:stream_smiles",
             convert="lfds.data.readers.smiles:convert_smiles",
+            rows="lfds.data.readers.smiles:read_smiles_rows",
             options=(*_READING, "group", "keep", "missing"),
         ),
         "clouds": ReaderEntry(

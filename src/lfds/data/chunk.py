@@ -15,12 +15,14 @@ class SkippedRow:
         text: What it holds instead of a graph.
         reason: Why it was skipped.
         kept: Its cells of the columns that are kept.
+        lacks: What it has not: a molecule, or a target.
     """
 
     position: int
     text: str
     reason: str
     kept: tuple[str, ...] = ()
+    lacks: Literal["molecule", "target"] = "molecule"
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Chunk:
     """Some graphs of a source.
 
     Attributes:
-        graphs: The graphs; their targets must not be used.
+        graphs: The graphs; targets of a stream for prediction must not be used.
         positions: The position of each graph in its source.
         unit: What a position counts: a ``line`` from 1, or a ``graph`` from 0.
         texts: What each graph was made from, such as its SMILES; empty for other formats.

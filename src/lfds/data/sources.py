@@ -119,13 +119,37 @@ def open_source(
         root: Folder of the datasets.
         **options: Options of the reader, for files that have them.
     """
+    path = _path_read(source, root, options)
+    return load_dataset(source, root) if path is None else read_any(path, **options)
+
+
+def open_rows(
+    source: str, root: str | os.PathLike[str] = "data", **options: Unpack[ReadOptions]
+) -> Chunk:
+    """Return the graphs of :func:`open_source` with their positions, and the rows skipped.
+
+    Positions are lines where the format has rows that may be skipped; else graphs are counted.
+    """
+    path = _path_read(source, root, options)
+    if path is not None:
+        with reading(path):
+            entry = READERS[format_of(path)]
+            if entry.rows is not None:
+                given = reader_options(entry, path, options)
+                chunk: Chunk = load(entry.rows)(path, seed=0, **given)
+                return chunk
+    graphs = open_source(source, root, **options)
+    return Chunk(graphs, list(range(len(graphs))), "graph")
+
+
+def _path_read(source: str, root: str | os.PathLike[str], options: ReadOptions) -> Path | None:
+    """Return the file or folder that is read with some options; None for a dataset by its name."""
     if is_path(source):
-        return read_any(source, **options)
+        return Path(source)
     if not _changed(options):
-        return load_dataset(source, root)
+        return None
     with reading(root):
-        found = find_files(source, Path(root))
-    return read_any(source if found is None else found, **options)
+        return find_files(source, Path(root)) or Path(source)
 
 
 def options_of(source: str, root: str | os.PathLike[str] = "data") -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lfds.config.messages import counted
 from lfds.config.strict_json import strict_json
 from lfds.data.atomic_io import atomic_write
 from lfds.data.errors import DataError, check_regular, check_seed, quoted
@@ -17,6 +18,8 @@ from lfds.seeds import seed_for
 
 # Multiples of it are spread evenly over the unit interval, however many there are.
 _GOLDEN = (5**0.5 - 1) / 2
+# Where no group fits, a part gets one of the smallest: those at most this many times as large.
+_NEARLY_AS_SMALL = 1.5
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,7 @@ def stratified_folds(
     if classes.ndim != 1 or classes.dtype.kind not in "iu":
         raise DataError("needs one whole number per graph", source="y")
     if not 2 <= folds <= len(classes):
-        raise DataError(
-            f"needs 2 to {len(classes)}, the number of graphs, not {folds}", source="folds"
-        )
+        raise _no_folds(folds, len(classes), "graph")
     if not 0 <= validation < 1:
         raise DataError(f"needs a share from 0 to below 1, not {validation}", source="validation")
     seed = check_seed(seed)
@@ -137,6 +138,61 @@ def grouped_split(
     return Split(*(tuple(sorted(part)) for part in parts))
 
 
+def random_grouped_split(
+    groups: NDArray[np.integer], *, seed: int = 0, validation: float = 0.1, test: float = 0.1
+) -> Split:
+    """Split graphs once such that groups stay together, at random; the rest is for training.
+
+    The largest group is for training. The others are shuffled, and go to the part that is held out
+    and lacks most graphs, if they fit into it; at last those that bring its size nearer to its
+    share. Every part with a share has a group.
+
+    Args:
+        groups: The group of each graph.
+        seed: Random seed.
+        validation: Share of all graphs to validate on, about.
+        test: Share of all graphs to test on, about.
+
+    >>> parts = random_grouped_split(np.arange(50) // 5, seed=1)
+    >>> len(parts.train), len(parts.validation), len(parts.test)
+    (40, 5, 5)
+    """
+    names, member = np.unique(groups, return_inverse=True)
+    sizes = np.bincount(member)
+    shares = {1: validation, 2: test}
+    lacking = {k: max(1, round(share * len(groups))) for k, share in shares.items() if share}
+    if len(names) <= len(lacking):
+        raise DataError(
+            f"needs at least {len(lacking) + 1} groups, one for each part, not {len(names)}; "
+            f"group by something else, or not at all",
+            source="splits",
+        )
+    if min(shares.values()) < 0 or sum(lacking.values()) >= len(groups):
+        raise _no_split(len(groups), validation, test)
+    order = np.random.default_rng(seed_for(check_seed(seed), "grouped split")).permutation(
+        len(sizes)
+    )
+    largest = order[sizes[order].argmax()]
+    left = {int(group): None for group in order if group != largest}
+    part_of = np.zeros(len(sizes), dtype=np.int64)
+
+    def put(group: int, part: int) -> None:
+        part_of[group] = part
+        lacking[part] -= int(sizes[group])
+        del left[group]
+
+    for part in sorted(lacking, reverse=True):
+        smallest = sizes[list(left)].min()
+        most = lacking[part] if smallest <= lacking[part] else _NEARLY_AS_SMALL * smallest
+        put(next(group for group in left if sizes[group] <= most), part)
+    for times in (1, 2):  # what fits, and then what brings a part nearer to its share
+        for group in tuple(left):
+            part = max(lacking, key=lacking.__getitem__, default=0)
+            if part and sizes[group] < times * lacking[part] + (times == 1):
+                put(group, part)
+    return Split(*(tuple(np.flatnonzero(part_of[member] == k).tolist()) for k in range(3)))
+
+
 def grouped_folds(
     groups: NDArray[np.integer], *, folds: int = 10, seed: int = 0, validation: float = 0.1
 ) -> tuple[Split, ...]:
@@ -153,9 +209,7 @@ def grouped_folds(
     """
     names, member = np.unique(groups, return_inverse=True)
     if not 2 <= folds <= len(names):
-        raise DataError(
-            f"needs 2 to {len(names)}, the number of groups, not {folds}", source="folds"
-        )
+        raise _no_folds(folds, len(names), "group")
     seed = check_seed(seed)
     fold_of = _spread(member, np.ones(folds), seed_for(seed, "grouped folds", folds))
     splits = []
@@ -210,12 +264,24 @@ def _part_sizes(graphs: int, validation: float, test: float) -> tuple[int, int, 
     held_out = round(validation * graphs), round(test * graphs)
     rest = graphs - sum(held_out)
     if min(validation, test) < 0 or rest < 1 or (test and not held_out[1]):
-        raise DataError(
-            f"{graphs} graphs cannot be split into training, validation={validation} and "
-            f"test={test}; use more graphs",
-            source="splits",
-        )
+        raise _no_split(graphs, validation, test)
     return rest, *held_out
+
+
+def _no_split(graphs: int, validation: float, test: float) -> DataError:
+    return DataError(
+        f"{counted(graphs, 'graph')} cannot be split into training, validation={validation} and "
+        f"test={test}; use more graphs",
+        source="splits",
+    )
+
+
+def _no_folds(folds: int, count: int, what: str) -> DataError:
+    """Return the error about a number of folds that cannot be made of some groups or graphs."""
+    if count < 2:
+        return DataError(f"needs at least 2 {what}s, not {count}; use other data", source="folds")
+    most = "2" if count == 2 else f"2 to {count:,}"
+    return DataError(f"needs {most}, the number of {what}s, not {folds}", source="folds")
 
 
 def _in_order(order: NDArray[np.int64], counts: tuple[int, int, int]) -> Split:

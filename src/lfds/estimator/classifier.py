@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from lfds.config.messages import counted
 from lfds.data.errors import DataError
 from lfds.data.graphset import MISSING_CLASS, GraphSet
 from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
@@ -250,9 +251,9 @@ class LFDSClassifier(ClassifierMixin, GraphEstimator[_Decoder]):
     ) -> tuple[Tensor, _Decoder, Objective]:
         several = has_several_targets(y, graphs)
         if decoder is not None and several != isinstance(decoder, MultiLabelDecoder):
+            what = counted(1 if several else decoder.outputs, "target")
             raise DataError(
-                f"the model has {decoder.outputs if not several else 1} target(s), and y has "
-                f"{'several' if several else 'one'} for each graph",
+                f"the model has {what}, and y has {'several' if several else 'one'} for each graph",
                 source="y",
             )
         if several:

@@ -14,6 +14,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from lfds.config.messages import counted
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.classifier import LFDSClassifier
@@ -187,7 +188,8 @@ def places_of(
         shown = [f" ({', '.join(names)})" if any(names) else "" for names in (found, wanted)]
         fix = "pass graphs with the same" + (", or some of them" if shown[1] else "")
         raise DataError(
-            f"has {len(found)} target(s){shown[0]}, and the model {len(wanted)}{shown[1]}; {fix}",
+            f"has {counted(len(found), 'target')}{shown[0]}, and the model "
+            f"{len(wanted)}{shown[1]}; {fix}",
             source=source,
         ) from None
 

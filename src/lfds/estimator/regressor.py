@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from torch import Tensor
 
+from lfds.config.messages import counted
 from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
@@ -157,8 +158,9 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
             warn_of_constant_targets(values, shown)
         found = values.reshape(len(values), -1).shape[1]
         if (decoder.outputs, decoder.single) != (found, values.ndim == 1):
+            what = counted(found, "target")
             raise DataError(
-                f"has {found} targets for each graph, and the model {decoder.outputs}", source="y"
+                f"has {what} for each graph, and the model {decoder.outputs}", source="y"
             )
         values = in_order_of(decoder.names, values, y, graphs)
         missing = np.isnan(values)

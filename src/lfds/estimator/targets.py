@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lfds.config.messages import counted
 from lfds.data.errors import DataError, check_text, quoted
 from lfds.data.graphset import MISSING_CLASS, GraphSet
 from lfds.data.readers.tables import are_many_classes
@@ -111,7 +112,8 @@ def check_number_of_targets(targets: NDArray[np.generic], wanted: int) -> None:
     """Raise unless there are as many targets for each graph as a model has."""
     found = 1 if targets.ndim == 1 else targets.shape[1]
     if found != wanted:
-        raise DataError(f"has {found} targets for each graph, and the model {wanted}", source="y")
+        what = counted(found, "target")
+        raise DataError(f"has {what} for each graph, and the model {wanted}", source="y")
 
 
 def target_names(y: Any, graphs: GraphSet, count: int) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lfds.config.messages import counted
 from lfds.config.network import SlotReadout
 from lfds.data.encodings.encoder import Encoder
 from lfds.data.errors import DataError
@@ -186,10 +187,8 @@ def with_targets(graphs: GraphSet, y: Any, decoder: Decoder) -> GraphSet:
         return graphs  # predictions of several targets are shown without the true ones
     values = regression_targets(y, graphs).reshape(len(graphs), -1)
     if values.shape[1] != decoder.outputs:
-        raise DataError(
-            f"has {values.shape[1]} targets for each graph, and the model {decoder.outputs}",
-            source="y",
-        )
+        what = counted(values.shape[1], "target")
+        raise DataError(f"has {what} for each graph, and the model {decoder.outputs}", source="y")
     values = in_order_of(decoder.names, values, y, graphs)
     return graphs.with_targets(torch.from_numpy(values).float(), ())
 

@@ -6,7 +6,9 @@ from lfds.data import DataError
 from lfds.data.readers.smiles import (
     DuplicateMoleculesWarning,
     SkippedRowsWarning,
+    convert_smiles,
     read_smiles,
+    read_smiles_rows,
     stream_smiles,
 )
 
@@ -42,7 +44,9 @@ def test_an_invalid_smiles_is_named_by_line_or_skipped(tmp_path, capfd):
     path = write(tmp_path / "m.csv", "smiles,y\nC,1\nnot a molecule,0\n,1\nC(C,0\nCC,0\n")
     with pytest.raises(DataError, match="line 3: invalid SMILES 'not a molecule': syntax error"):
         read_smiles(path)
-    with pytest.warns(SkippedRowsWarning, match=r"skipped 3 rows: line 3 .*, line 5 .*'C\(C': ext"):
+    with pytest.warns(
+        SkippedRowsWarning, match=r"skipped 3 rows: 3 with an .*; line 3 .*, line 5 .*'C\(C': ext"
+    ):
         graphs = read_smiles(path, bad="skip")
     assert len(graphs) == 2
     assert graphs.provenance["bad_smiles_skipped"] == 3
@@ -137,7 +141,9 @@ def test_the_column_with_smiles_is_no_target(tmp_path):
 
 def test_rows_without_target_are_skipped_on_request(tmp_path):
     path = write(tmp_path / "m.csv", "smiles,y\nC,0.5\nCC,\nCCC,NA\nCCCC,1.5\n")
-    with pytest.warns(SkippedRowsWarning, match=r"skipped 2 rows: line 3 \(lacks a value for 'y'"):
+    with pytest.warns(
+        SkippedRowsWarning, match=r"2 rows: 2 without a target; line 3 \(lacks a value for 'y'"
+    ):
         graphs = read_smiles(path, bad="skip")
     assert graphs.y.tolist() == [0.5, 1.5]
 
@@ -152,7 +158,7 @@ def test_several_targets_with_the_same_two_classes(tmp_path):
 
 def test_rows_without_any_of_several_targets_are_reported(tmp_path):
     path = write(tmp_path / "m.csv", "smiles,a,b\nC,0,1\nCC,,\nCCC,1,\n")
-    with pytest.warns(SkippedRowsWarning, match=r"1 rows: line 3 \(lacks a value for 'a, b'\)"):
+    with pytest.warns(SkippedRowsWarning, match=r"1 row: .*; line 3 \(lacks a value for 'a, b'\)"):
         assert read_smiles(path, target=["a", "b"]).y.tolist() == [[0, 1], [1, -1]]
 
 
@@ -191,7 +197,9 @@ def test_targets_that_do_not_go_together_are_named(text, message, tmp_path):
 
 def test_molecules_that_occur_twice_are_reported(tmp_path):
     path = write(tmp_path / "m.csv", "smiles,y\nOCC,1\nC,0\nCCO,0\n")
-    with pytest.warns(DuplicateMoleculesWarning, match="1 molecules .*1 of them with.*lines 2 and"):
+    with pytest.warns(
+        DuplicateMoleculesWarning, match="1 molecule occurs .*, with diff.*lines 2 and"
+    ):
         assert len(read_smiles(path)) == 3
 
 
@@ -215,3 +223,32 @@ def test_a_stream_has_texts_and_the_rows_that_were_skipped(tmp_path):
     assert (first.texts, last.texts) == (("C", "CC"), ("CCC",))
     assert [row.position for row in first.skipped] == [2]
     assert [(row.position, row.text) for row in last.skipped] == [(6, "xx")]
+
+
+def test_skipped_rows_are_counted_by_reason(tmp_path):
+    """Rows without a target come first here, and do not hide the invalid SMILES."""
+    path = write(tmp_path / "m.csv", "smiles,y\nC,\nCC,\nCCC,\nCO,\nxx,1\nCN,1\nCCO,0\n")
+    counts = "skipped 5 rows: 1 with an invalid SMILES, 4 without a target; line 6 .*'xx'"
+    with pytest.warns(SkippedRowsWarning, match=counts):
+        graphs = read_smiles(path, bad="skip")
+    assert graphs.provenance["bad_smiles_skipped"] == 1
+    assert graphs.provenance["without_target_skipped"] == 4
+
+
+def test_rows_are_read_with_their_lines(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,y\nC,\nCC,1\nxx,1\nCN,1\nCCO,0\n")
+    with pytest.warns(SkippedRowsWarning):
+        chunk = read_smiles_rows(path, bad="skip")
+    assert chunk.positions == [3, 5, 6]
+    assert [(row.position, row.lacks) for row in chunk.skipped] == [(2, "target"), (4, "molecule")]
+    with pytest.warns(SkippedRowsWarning):
+        assert chunk.graphs.equals(read_smiles(path, bad="skip"))
+
+
+def test_the_column_of_groups_is_not_predicted(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,y,lab\nC,1,a\nCC,0,b\n")
+    assert read_smiles(path, group="lab").target_names == ("y",)
+    (chunk,) = convert_smiles(path, size=9, group="lab")
+    assert chunk.graphs.target_names == ("y",)
+    with pytest.raises(DataError, match="'y' is the column of groups and cannot be predicted"):
+        read_smiles(path, target="y", group="y")

@@ -112,7 +112,8 @@ def test_bad_rows_of_molecules_are_skipped_and_counted(tmp_path):
         expected = read_any(file, target="y", bad="skip")
     found = convert(str(file), tmp_path / "out", graphs_per_part=3, target="y", bad="skip")
     assert content_of(found) == content_of(expected)
-    assert found.provenance["bad_smiles_skipped"] == 2
+    assert found.provenance["bad_smiles_skipped"] == 1
+    assert found.provenance["without_target_skipped"] == 1
     with pytest.raises(DataError, match="line 5: invalid SMILES"):
         convert(str(file), tmp_path / "other", target="y")
 

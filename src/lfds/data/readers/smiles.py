@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import torch
 from torch import Tensor
 
+from lfds.config.messages import counted
 from lfds.data.chunk import Chunk, SkippedRow
 from lfds.data.errors import DataError, check_choice, quoted
 from lfds.data.graphset import GraphSet
@@ -44,6 +45,8 @@ Bad: TypeAlias = Literal["stop", "skip"]
 
 _SCAFFOLD = "scaffold"
 _REASONS_SHOWN = 3
+# What skipped rows are, in the order of their counts.
+_LACKING = ("with an invalid SMILES", "without a target")
 
 
 class SkippedRowsWarning(UserWarning):
@@ -78,7 +81,7 @@ def read_smiles(
     missing: Missing = "auto",
     seed: int | None = 0,
 ) -> GraphSet:
-    """Read molecules from a CSV file with a header.
+    """Read molecules from a CSV file with a header; :func:`read_smiles_rows` returns their lines.
 
     Columns are found by their exact name, or by their name in any case if there is only one such.
     Molecules that are in the file more than once are kept and reported in a warning.
@@ -103,6 +106,37 @@ def read_smiles(
             ``y`` is ``[graphs, targets]`` for a single one, too.
         seed: Seed of the random order of the atoms of each molecule; ``None`` keeps their order.
     """
+    return read_smiles_rows(
+        path,
+        smiles=smiles,
+        target=target,
+        task=task,
+        bad=bad,
+        atom_features=atom_features,
+        fragments=fragments,
+        group=group,
+        missing=missing,
+        seed=seed,
+    ).graphs
+
+
+def read_smiles_rows(
+    path: str | PathLike[str],
+    *,
+    smiles: str = "smiles",
+    target: str | Sequence[str] | None = None,
+    task: Task = "auto",
+    bad: Bad = "stop",
+    atom_features: AtomFeatures = "full",
+    fragments: Fragments = "all",
+    group: str | None = None,
+    missing: Missing = "auto",
+    seed: int | None = 0,
+) -> Chunk:
+    """Return all molecules of a CSV file with their lines, and the rows that were skipped.
+
+    The arguments are those of :func:`read_smiles`.
+    """
     for name, value, allowed in (
         ("bad", bad, Bad),
         ("task", task, Task),
@@ -116,8 +150,8 @@ def read_smiles(
     skipped: list[SkippedRow] = []
     with open_table(file) as table:
         column = _smiles_column(table, smiles)
-        places = _target_columns(table, column, target)
         grouping = None if group in (None, _SCAFFOLD) else table.column(str(group))
+        places = _target_columns(table, column, grouping, target)
         for row in _rows(table, column, places, grouping, bad, fragments):
             (skipped if isinstance(row, SkippedRow) else rows).append(row)  # type: ignore[arg-type]
         names = [table.header[place] for place in places]
@@ -134,11 +168,11 @@ def read_smiles(
     if group is not None:
         groups = [scaffold_of(row.molecule) if grouping is None else row.group for row in rows]
         graphs = replace(graphs, groups=_numbered(groups))
-    facts = {
-        "bad_smiles_skipped": len(skipped), "fragments": fragments, "smiles_column": smiles,
-    }  # fmt: skip
+    facts = {**_skipped_counts(skipped), "fragments": fragments, "smiles_column": smiles}
     graphs = replace(without_features(graphs), provenance={**graphs.provenance, **facts})
-    return graphs if seed is None else shuffle_nodes(graphs, seed)
+    graphs = graphs if seed is None else shuffle_nodes(graphs, seed)
+    ordered = sorted(skipped, key=lambda row: row.position)
+    return Chunk(graphs, [row.line for row in rows], "line", skipped=tuple(ordered))
 
 
 def stream_smiles(
@@ -226,8 +260,8 @@ def convert_smiles(
     file, first = Path(path), after or 0
     with open_table(file) as table:
         column = _smiles_column(table, smiles)
-        places = _target_columns(table, column, target)
         grouping = None if group in (None, _SCAFFOLD) else table.column(str(group))
+        places = _target_columns(table, column, grouping, target)
         names = [table.header[place] for place in places]
         cells = ((line, tuple(row[place] for place in places)) for line, row in table)
         plan = plan_targets(cells, names, file, task) if names else None
@@ -248,9 +282,7 @@ def convert_smiles(
             if group is not None:
                 texts = [scaffold_of(r.molecule) if grouping is None else r.group for r in kept]
                 graphs = replace(graphs, groups=_hashed(texts))
-            facts = {
-                "bad_smiles_skipped": len(skipped), "fragments": fragments, "smiles_column": smiles,
-            }  # fmt: skip
+            facts = {**_skipped_counts(skipped), "fragments": fragments, "smiles_column": smiles}
             graphs = replace(graphs, provenance={**graphs.provenance, **facts})
             yield Chunk(graphs, lines, "line", skipped=tuple(skipped))
     if count == 0 and after is None:
@@ -272,7 +304,7 @@ def _chunks_of(
             if bad == "stop" and plan is not None and len(plan.names) == 1:
                 fix = "fill it in, or skip such lines with bad='skip'"
                 raise DataError(f"{reason}; {fix}", source=plan.source, line=row.line)
-            skipped.append(SkippedRow(row.line, row.text, reason))
+            skipped.append(SkippedRow(row.line, row.text, reason, lacks="target"))
             continue
         if len(kept) == size:
             yield kept, skipped
@@ -336,15 +368,16 @@ def _smiles_column(table: Table, smiles: str) -> int:
 
 
 def _target_columns(
-    table: Table, smiles: int, target: str | Sequence[str] | None
+    table: Table, smiles: int, grouping: int | None, target: str | Sequence[str] | None
 ) -> tuple[int, ...]:
     if target is not None:
         names = [target] if isinstance(target, str) else list(target)
         places = [table.column(name) for name in names]
         for name, place in zip(names, places, strict=True):
-            if place == smiles:
+            if place in (smiles, grouping):
+                what = "with SMILES" if place == smiles else "of groups"
                 raise DataError(
-                    f"{quoted(name)} is the column with SMILES and cannot be predicted; "
+                    f"{quoted(name)} is the column {what} and cannot be predicted; "
                     f"name another column as target",
                     source=table.file,
                     line=1,
@@ -353,7 +386,7 @@ def _target_columns(
                 problem = f"{quoted(name)} is named twice as target; once is enough"
                 raise DataError(problem, source=table.file, line=1)
         return tuple(places)
-    others = [place for place in range(len(table.header)) if place != smiles]
+    others = [place for place in range(len(table.header)) if place not in (smiles, grouping)]
     if len(others) > 1:
         shown = ", ".join(table.header[place] for place in others)
         raise DataError(
@@ -389,7 +422,7 @@ def _with_targets(
         if bad == "stop" and len(names) == 1:
             fix = "fill it in, or skip such lines with bad='skip'"
             raise DataError(f"{reason}; {fix}", source=file, line=row.line)
-        skipped.append(SkippedRow(row.line, row.text, reason))
+        skipped.append(SkippedRow(row.line, row.text, reason, lacks="target"))
     return kept
 
 
@@ -411,12 +444,23 @@ def warn_of_skipped(skipped: Sequence[SkippedRow], file: Path) -> None:
     """Warn of rows that were skipped, with the reasons of the first."""
     if not skipped:
         return
-    ordered = sorted(skipped, key=lambda row: row.position)[:_REASONS_SHOWN]
+    # A target may be missing on purpose; an invalid SMILES is a mistake, and is shown first.
+    ordered = sorted(skipped, key=lambda row: (row.lacks, row.position))[:_REASONS_SHOWN]
     shown = ", ".join(f"line {row.position} ({row.reason})" for row in ordered)
     more = ", ..." if len(skipped) > _REASONS_SHOWN else ""
+    kinds = zip(_skipped_counts(skipped).values(), _LACKING, strict=True)
+    counts = ", ".join(f"{count:,} {lacking}" for count, lacking in kinds if count)
     warnings.warn(
-        f"{file}: skipped {len(skipped)} rows: {shown}{more}", SkippedRowsWarning, stacklevel=3
+        f"{file}: skipped {counted(len(skipped), 'row')}: {counts}; {shown}{more}",
+        SkippedRowsWarning,
+        stacklevel=4,
     )
+
+
+def _skipped_counts(skipped: Sequence[SkippedRow]) -> dict[str, int]:
+    """Return how many rows lack a molecule, and how many a target only, as provenance has it."""
+    invalid = sum(row.lacks == "molecule" for row in skipped)
+    return {"bad_smiles_skipped": invalid, "without_target_skipped": len(skipped) - invalid}
 
 
 def _warn_of_duplicates(rows: Sequence[_Row], file: Path) -> None:
@@ -428,11 +472,13 @@ def _warn_of_duplicates(rows: Sequence[_Row], file: Path) -> None:
         return
     lines = " and ".join(str(row.line) for row in repeated[0][:2])
     differing = sum(len({row.targets for row in found}) > 1 for found in repeated)
-    targets = f", {differing} of them with different targets" if differing else ""
+    which = "" if len(repeated) == 1 else f"{differing} of them "
+    targets = f", {which}with different targets" if differing else ""
+    verb = "occurs" if len(repeated) == 1 else "occur"
     warnings.warn(
-        f"{file}: {len(repeated)} molecules occur more than once{targets}, as "
+        f"{file}: {counted(len(repeated), 'molecule')} {verb} more than once{targets}, as "
         f"{quoted(repeated[0][0].text)} in lines {lines}; in different parts of a split they make "
         f"a test too easy",
         DuplicateMoleculesWarning,
-        stacklevel=3,
+        stacklevel=4,
     )

@@ -152,7 +152,7 @@ def test_an_interrupt_says_that_the_same_command_goes_on(fitted, module, name, a
 
 def test_only_terminals_get_progress_bars(fitted):
     _, said = run(fitted, "data", "convert", "d.jsonl", "quiet", "--shards")
-    assert said == "40 graphs in 1 parts in quiet\n"
+    assert said == "40 graphs in 1 part in quiet\n"
     _, said = run(fitted, "predict", "model", "quiet", "-o", "quiet.parts", "--workers", "1")
     assert said == "predictions for 40 graphs in quiet.parts\n"
 

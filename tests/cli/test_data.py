@@ -140,7 +140,7 @@ def test_info_has_options_for_csv_files(tmp_path):
     assert "without target skipped   0" in output
     for flags in (["--target", "a", "b"], ["--target", "a", "--target", "b"]):
         (tmp_path / "two.csv").write_text("smiles,a,b\nC,1,0\nCC,0,1\nCCC,,1\n")
-        assert "2 (0: 2, 1: 3; 2 targets together)" in run("info", tmp_path / "two.csv", *flags)
+        assert "2 (0, 1) of each of 2 targets" in run("info", tmp_path / "two.csv", *flags)
         run("convert", tmp_path / "two.csv", tmp_path / "set", *flags)
         assert GraphSet.load(tmp_path / "set").target_names == ("a", "b")
     assert "classes" in run("info", "--target", "b", tmp_path / "two.csv")

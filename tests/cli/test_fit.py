@@ -363,4 +363,4 @@ def test_several_classes_in_json_lines_without_names(kind, lfds, tmp_path):
 def test_many_classes_are_shortened():
     made = copy(classifier())
     made.decoder_ = ClassDecoder(names=tuple(range(10_000)))
-    assert summary(made, graphs())[0].endswith("with 10000 classes: 0, 1, 2, 3, 4, ...")
+    assert summary(made, graphs())[0].endswith("with 10,000 classes: 0, 1, 2, 3, 4, ...")

@@ -169,7 +169,7 @@ def test_an_atlas_says_which_rows_it_skips(fitted, lfds, tmp_path):
         file.write("none,1,1,1\n")
     code, out, err = lfds("explain", "model", "m.csv", "--graphs", 2, "--skip-bad")
     assert (code, out.startswith("2 of 24 graphs")) == (0, True)
-    assert err.startswith("lfds: warning: m.csv: skipped 1 rows: line 26 (invalid SMILES 'none'")
+    assert err.startswith("lfds: warning: m.csv: skipped 1 row: 1 with an invalid SMILES; line 26")
 
 
 @pytest.mark.parametrize("columns", [COLUMNS, VALUES], ids=["classes", "values"])

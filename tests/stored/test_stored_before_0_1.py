@@ -119,6 +119,14 @@ def test_models_are_fitted_further_to_the_same_numbers(name, trains_as_before):
     assert_same(found, expected, TRAINING, {"rtol": 1e-2, "atol": 1e-2})
 
 
+def test_stored_models_are_fitted_further_with_the_training_of_today():
+    stored_one = library.load(STORED / "models" / "sequence-two-targets")
+    new = library.LFDSRegressor(epochs=stored_one.epochs, learning_rate=stored_one.learning_rate)
+    for name in ("averaging", "variance_floor"):
+        value = getattr(stored_one._training(), name)
+        assert value == getattr(new._training(), name) > 0
+
+
 def test_the_command_predicts_the_same(lfds):
     code, out, _ = lfds("predict", STORED / "models" / "loop", DATA / "rings.jsonl")
     assert code == 0

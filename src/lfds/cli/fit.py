@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +19,7 @@ from lfds.cli.options import (
     with_flags,
 )
 from lfds.config.encoding import NAMES
-from lfds.config.messages import SpecError, counted, printable
+from lfds.config.messages import SpecError, counted, first_of, printable
 from lfds.config.network import NetworkSettings
 from lfds.config.registry import STRUCTURES
 from lfds.data.errors import DataError
@@ -39,7 +39,7 @@ _OTHERS = ("structure", "encoding", "options", "class_weight")
 # Below this many graphs the values of one fit depend on its seed more than on its settings.
 _FEW_GRAPHS = 1000
 # Names that are shown in one line.
-_CLASSES_SHOWN, _LONGEST_NAMES = 5, 60
+_LONGEST_NAMES = 60
 _SETTINGS = [name for name in NetworkSettings.model_fields if name not in OWN_SETTINGS]
 FLAGS = {
     **{name: f"--option {name}" for name in _SETTINGS},
@@ -207,16 +207,10 @@ def decision(graphs: "GraphSet", task: str) -> str:
     if not graphs.classes:
         fix = "; --task classification for classes" if task == "auto" else ""
         return f"task: regression{what}{fix}"
-    shown = _shown(graphs.classes)
+    shown = first_of(graphs.classes)
     numbers = all(not isinstance(name, str) for name in graphs.classes)
     fix = "; --task regression for numbers" if task == "auto" and numbers else ""
     return f"task: classification{what} ({len(graphs.classes)} classes: {shown}){fix}"
-
-
-def _shown(classes: Sequence[object]) -> str:
-    """Return the names of the first classes."""
-    more = ", ..." if len(classes) > _CLASSES_SHOWN else ""
-    return ", ".join(map(str, classes[:_CLASSES_SHOWN])) + more
 
 
 def _judged(
@@ -275,7 +269,7 @@ def summary(estimator: "LFDSClassifier | LFDSRegressor", graphs: "GraphSet") -> 
     decoder, histories = estimator.decoder_, estimator.histories_
     score = estimator.validation_score_
     if decoder.kind == "classes":
-        what = f"{counted(decoder.outputs, 'class')}: {printable(_shown(decoder.names))}"
+        what = f"{counted(decoder.outputs, 'class')}: {printable(first_of(decoder.names))}"
         metric = f"accuracy {100 * score:.1f} %"
     elif decoder.kind == "labels":
         what = counted(decoder.outputs, "target")

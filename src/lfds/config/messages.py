@@ -2,7 +2,7 @@
 
 import difflib
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -86,6 +86,15 @@ def counted(number: int, what: str) -> str:
     """
     plural = f"{what}es" if what.endswith("s") else f"{what}s"
     return f"{number:,} {what if number == 1 else plural}"
+
+
+def first_of(names: Sequence[object], most: int = 5) -> str:
+    """Return the first names of many.
+
+    >>> first_of(range(3)), first_of("abcdefg")
+    ('0, 1, 2', 'a, b, c, d, e, ...')
+    """
+    return ", ".join(map(str, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def closest(name: object, known: Iterable[str]) -> str | None:

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from lfds.config.messages import first_of
 from lfds.data.errors import DataError, TaskError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.arrays import targets_from
@@ -54,10 +55,9 @@ def _as_classes(graphs: GraphSet) -> GraphSet:
         return graphs.with_targets(y, classes)
     classes = tuple(int(one) for one in known.unique().tolist())
     if len(classes) > 2:
-        shown = ", ".join(map(str, classes[:5]))
         raise DataError(
-            f"several targets need the same two classes, not {len(classes)}: {shown}; leave it out "
-            "for numbers",
+            f"several targets need the same two classes, not {len(classes)}: {first_of(classes)}; "
+            "leave it out for numbers",
             source="task",
         )
     indices = torch.bucketize(graphs.y, torch.tensor(classes, dtype=torch.float32))

@@ -10,12 +10,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lfds.config.messages import first_of
 from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import MISSING_CLASS
 from lfds.data.readers.arrays import targets_from
 from lfds.data.readers.tables import Cell, Task, is_number, targets_of_column
 
-_CLASSES_SHOWN = 5
 Missing: TypeAlias = Literal["auto", "keep"]
 """Whether each row needs a target, or may lack all of them."""
 
@@ -107,11 +107,6 @@ def _known(cells: Sequence[Cell], *, numbers: bool) -> list[Cell]:
     return [(line, text) for line, text in cells if not is_missing(text, numeric=numeric)]
 
 
-def _listed(classes: NDArray[np.generic]) -> str:
-    more = ", ..." if len(classes) > _CLASSES_SHOWN else ""
-    return ", ".join(map(str, classes[:_CLASSES_SHOWN].tolist())) + more
-
-
 def shared_classes(
     values: Mapping[str, NDArray[np.generic]], source: str | PathLike[str]
 ) -> tuple[str | int, ...]:
@@ -121,12 +116,12 @@ def shared_classes(
         same_kind = first is None or first.dtype.kind == found.dtype.kind
         both = np.unique(found if first is None or not same_kind else np.append(first, found))
         if not same_kind or len(both) > 2:
-            before = "" if first is None else f" and those before it {_listed(first)}"
+            before = "" if first is None else f" and those before it {first_of(first.tolist())}"
             numbers = all(one.dtype.kind == "i" for one in values.values())
             fix = "choose task='regression' for numbers" if numbers else "name them alike"
             raise DataError(
                 f"several targets need the same two classes, and {quoted(name)} has "
-                f"{_listed(np.unique(found))}{before}; {fix}, or fit it alone",
+                f"{first_of(np.unique(found).tolist())}{before}; {fix}, or fit it alone",
                 source=source,
             )
         first = both

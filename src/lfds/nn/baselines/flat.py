@@ -12,7 +12,7 @@ from lfds.nn.baselines.base import GraphPooling
 from lfds.nn.chunks import chunks_of, is_large
 from lfds.nn.ops.edges import Edges
 from lfds.nn.ops.ragged import index_from_ptr
-from lfds.nn.ops.segment import ragged_max, ragged_mean, ragged_sum
+from lfds.nn.ops.segment import ragged_max, ragged_mean, ragged_moments, ragged_sum
 from lfds.nn.ops.segment_matmul import weighted_sums
 from lfds.nn.spatial import Activation
 
@@ -90,9 +90,8 @@ class StatsPool(FlatPool):
 
 def _statistics(nodes: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Maximum, mean and standard deviation of every channel."""
-    mean = ragged_mean(nodes, ptr)
-    centred = nodes - mean[index_from_ptr(ptr, nodes.shape[0])]
-    return ragged_max(nodes, ptr), mean, _root(ragged_mean(centred.square(), ptr))
+    mean, variance = ragged_moments(nodes, ptr)
+    return ragged_max(nodes, ptr), mean, _root(variance)
 
 
 def _statistics_in_chunks(nodes: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor, Tensor]:

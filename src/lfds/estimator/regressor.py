@@ -13,7 +13,7 @@ from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.estimator.base import DEFAULTS, Encoding, GraphEstimator
 from lfds.estimator.input_conversion import Graphs
-from lfds.estimator.options import document_options
+from lfds.estimator.options import REGRESSION_BATCH_SIZE, document_options
 from lfds.estimator.output_decoding import ValueDecoder
 from lfds.estimator.targets import (
     check_number_of_targets,
@@ -61,7 +61,7 @@ class LFDSRegressor(RegressorMixin, GraphEstimator[ValueDecoder]):
         reduction: str = DEFAULTS.reduction,
         encoding: Encoding = DEFAULTS.encoding,
         epochs: int = DEFAULTS.epochs,
-        batch_size: int = DEFAULTS.batch_size,
+        batch_size: int = REGRESSION_BATCH_SIZE,
         learning_rate: float = DEFAULTS.learning_rate,
         loss: str = DEFAULTS.loss,
         validation: float = DEFAULTS.validation,

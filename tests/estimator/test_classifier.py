@@ -57,14 +57,33 @@ def test_balanced_weights_raise_the_probability_of_a_rare_class():
 
 def test_the_most_accurate_epoch_is_kept_or_that_with_the_lowest_loss_or_the_last():
     options = {**FAST, "epochs": 12, "patience": None, "validation": 0.4, "seed": 1}
-    made = {k: lfds.LFDSClassifier(**options, keep=k).fit(graphs()) for k in ("best", "loss")}
+    rules = ("best", "loss", "mean-loss", "auto")
+    made = {k: lfds.LFDSClassifier(**options, keep=k).fit(graphs()) for k in rules}
     history = made["best"].history_
     assert made["loss"].history_.validation_loss == history.validation_loss
     assert history.validation[history.best] == max(history.validation)
     assert made["loss"].history_.best == np.argmin(history.validation_loss) != history.best
+    losses = history.validation_loss
+    smooth = [np.mean(losses[max(0, end - 5) : end]) for end in range(1, 13)]
+    assert made["mean-loss"].history_.best == np.argmin(smooth)
+    assert made["auto"].history_.best == made["mean-loss"].history_.best
     assert lfds.LFDSClassifier(**options, keep="last").fit(graphs()).history_.best == 11
     accuracy = history.validation[made["loss"].history_.best]
     assert made["loss"].validation_score_ == accuracy < made["best"].validation_score_
+
+
+@pytest.mark.parametrize(
+    ("names", "seed", "rule", "other"),
+    [(["a", "b"], 5, "mean-loss", "best"), (["a", "b", "c"], 2, "best", "mean-loss")],
+)
+def test_the_epoch_of_two_classes_is_chosen_by_the_mean_loss(names, seed, rule, other):
+    y = (names * 24)[:24]
+    options = {**FAST, "epochs": 12, "patience": None, "validation": 0.4, "seed": seed}
+
+    def chosen(**keep):
+        return lfds.LFDSClassifier(**options, **keep).fit(graphs(), y).history_.best
+
+    assert chosen() == chosen(keep=rule) != chosen(keep=other)
 
 
 @pytest.mark.parametrize("patience", [1, 2, None])

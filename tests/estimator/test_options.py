@@ -15,7 +15,7 @@ from lfds.config.training import TrainingSettings
 from lfds.data.encodings import RWSE
 from lfds.data.encodings.encoder import EncodingSettings
 from lfds.estimator import options as options_module
-from lfds.estimator.options import OWN_SETTINGS, Options
+from lfds.estimator.options import OWN_SETTINGS, REGRESSION_BATCH_SIZE, Options
 from tests.estimator.small import FAST, graphs, labels, networkx_graphs
 
 
@@ -32,6 +32,9 @@ def test_constructors_have_the_options_and_defaults_of_the_model():
         assert set(parameters) == set(Options.model_fields) - missing
         for name, parameter in parameters.items():
             default = parameter.default
+            if name == "batch_size" and estimator is lfds.LFDSRegressor:
+                assert default == REGRESSION_BATCH_SIZE
+                continue
             assert (list(default) if default == () else default) == getattr(Options(), name)
 
 
@@ -125,7 +128,7 @@ def test_class_weights_by_label():
         ({"node_attributes": None}, "needs a list of names"),
         ({"node_label": 3}, "needs None or one name, not 3"),
         ({"workers": 0}, "needs an integer of at least 1, not 0"),
-        ({"keep": "first"}, "needs 'best', 'loss' or 'last', not 'first'"),
+        ({"keep": "first"}, "needs 'auto', 'best', 'loss', 'mean-loss' or 'last', not 'first'"),
         ({"patience": True}, "needs None or an integer of at least 1, not True"),
         ({"patience": 0}, "needs None or an integer of at least 1, not 0"),
         ({"seed": "x"}, "needs an integer, not 'x'"),
@@ -200,6 +203,8 @@ def test_an_invalid_network_is_one_line(structure, given, message):
 
 def test_training_settings_of_options():
     assert options().training_settings() == TrainingSettings(variance_floor=0.01)
+    keeps = [options(keep=k).training_settings(two_classes=True).keep for k in ("auto", "best")]
+    assert keeps == ["mean-loss", "best"]
     small = options(epochs=5, learning_rate=1e-6).training_settings()
     assert small.epochs == 5
     assert small.learning_rate == small.final_learning_rate == 1e-6

@@ -69,5 +69,5 @@ def test_the_largest_valid_targets_are_fitted_and_scored():
 
 @pytest.mark.parametrize("estimator", [lfds.LFDSClassifier, lfds.LFDSRegressor])
 def test_weights_are_averaged_and_variances_have_a_floor(estimator):
-    training = estimator(**FAST)._training()
+    training = estimator(**FAST)._options().training_settings()
     assert (training.averaging, training.variance_floor) == (0.8, 0.01)

@@ -105,16 +105,29 @@ def test_few_training_graphs_are_not_averaged(per_class, averages):
     assert (training.ema.model is not training.model) == averages
 
 
-@pytest.mark.parametrize(("keep", "best"), [("best", 2), ("loss", 4), ("last", 5)])
+@pytest.mark.parametrize(
+    ("keep", "best"), [("best", 2), ("loss", 4), ("mean-loss", 0), ("last", 5)]
+)
 def test_the_best_epoch_is_kept_by_accuracy_or_loss_then_the_other_then_age(keep, best):
     training = make(settings=SETTINGS.model_copy(update={"keep": keep}))
     progress = training.progress
     curve = [(0.5, 1.0), (0.7, 2.0), (0.7, 1.5), (0.7, 1.5), (0.6, 1.0), (0.6, 1.0)]
     for epoch, (accuracy, loss) in enumerate(curve):
-        training._keep_if_best(epoch, accuracy, loss)
         progress.validation.append(accuracy)
         progress.validation_loss.append(loss)
+        training._keep_if_best(epoch)
     assert progress.best == best
+
+
+def test_the_mean_loss_is_of_five_epochs():
+    training = make(settings=SETTINGS.model_copy(update={"keep": "mean-loss"}))
+    progress = training.progress
+    # The mean of the first is 3.0, then 2.0 at the fifth, and 1.8 at the last without the first.
+    for epoch, loss in enumerate([3.0, 3.0, 2.0, 1.0, 1.0, 2.0]):
+        progress.validation.append(0.5)
+        progress.validation_loss.append(loss)
+        training._keep_if_best(epoch)
+    assert progress.best == 5
 
 
 def test_the_best_weights_are_those_of_the_best_epoch():
@@ -160,10 +173,10 @@ def epochs_run(scores, patience):
     training = make(settings=SETTINGS.model_copy(update={"epochs": len(scores)}))
     training._patience = patience
     training._epoch = lambda epoch: (
-        training._keep_if_best(epoch, scores[epoch], 1.0),
         training.progress.loss.append(1.0),
         training.progress.validation.append(scores[epoch]),
         training.progress.validation_loss.append(1.0),
+        training._keep_if_best(epoch),
     )
     training.run(lambda _: None)
     return training.progress.epochs

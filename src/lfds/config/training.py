@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFlo
 from lfds.config.migrations import added
 
 Decay = Literal["exponential", "cosine", "linear"]
-Keep = Literal["best", "loss", "last"]
+Keep = Literal["best", "loss", "mean-loss", "last"]
 Protocol = Literal["fair", "paper"]
 Precision = Literal["32", "bf16"]
 
@@ -39,7 +39,7 @@ class TrainingSettings(BaseModel):
     median of its norm; 0 leaves all variances as they are."""
     keep: Annotated[Keep, added(before="best", since=1)] = "best"
     """Which epoch's weights are tested: ``best`` score on validation graphs (default), lowest
-    ``loss`` there, or ``last``."""
+    ``loss`` there, lowest ``mean-loss`` of an epoch and the four before it, or ``last``."""
     device: Annotated[str, added(before="cpu", since=2)] = "cpu"
     """Where to train: ``cpu``, ``cuda``, ``mps``, ...; ``auto`` is the accelerator of the machine,
     if it has one."""

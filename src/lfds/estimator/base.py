@@ -98,7 +98,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
             classes = not targets.is_floating_point()
             objective = Weighted(objective, classes=classes, single=targets.ndim == 1)
             known = with_weights(targets, weights)
-        plan = self._plan(data, objective)
+        plan = self._plan(data, objective, decoder)
         if start is not None:
             check_features(data, start.encoder, stacklevel=2)
         self._warned = set()
@@ -123,7 +123,7 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
         data = self._read(graphs, targets=y is None)
         started = hasattr(self, "network_")
         targets, decoder, objective = self._prepare(data, y, self.decoder_ if started else decoder)
-        plan = self._plan(data, objective)
+        plan = self._plan(data, objective, decoder)
         if not started:
             encoder = new_encoder(data, plan)
             members = range(plan.options.members)
@@ -313,14 +313,15 @@ class GraphEstimator(BaseEstimator, ABC, Generic[_Decoder]):
     def _network(self) -> NetworkSettings:
         return self._options().network_settings()
 
-    def _training(self) -> TrainingSettings:
-        return self._options().training_settings()
+    def _training(self, decoder: _Decoder) -> TrainingSettings:
+        two = decoder.kind == "classes" and decoder.outputs == 2
+        return self._options().training_settings(two_classes=two)
 
-    def _plan(self, graphs: GraphSet, objective: Objective) -> FitPlan:
+    def _plan(self, graphs: GraphSet, objective: Objective, decoder: _Decoder) -> FitPlan:
         options, network = self._options(), self._network()
         self.check_options()  # before graphs are encoded, which may take an hour
         encoding = encoding_settings(options.encoding, graphs)
-        return FitPlan(network, self._training(), encoding, objective, options)
+        return FitPlan(network, self._training(decoder), encoding, objective, options)
 
     def _warm_start(self) -> WarmStart:
         if self._network() != self.network_.settings:

@@ -107,9 +107,13 @@ class Options(BaseModel):
         _TRAINING.epochs // 2
     )
     """Number of epochs without improvement in validation after which training stops."""
-    keep: Annotated[Keep, _needs("'best', 'loss' or 'last'")] = _TRAINING.keep
+    keep: Annotated[
+        Literal["auto", Keep], _needs("'auto', 'best', 'loss', 'mean-loss' or 'last'")
+    ] = "auto"
     """Which epoch's weights are kept: ``"best"`` accuracy on validation graphs (of numbers and of
-    several targets the error), lowest ``"loss"`` there, or ``"last"``."""
+    several targets the error), lowest ``"loss"`` there, lowest ``"mean-loss"`` of an epoch and the
+    four before it, or ``"last"``. ``"auto"`` is ``"mean-loss"`` for one target with two classes,
+    and ``"best"`` otherwise."""
     options: Annotated[
         dict[StrictStr, _Value] | None,
         _needs("None or settings of the network by name, as {'width': 32}"),
@@ -214,15 +218,21 @@ class Options(BaseModel):
         own = {name: getattr(self, option) for name, option in OWN_SETTINGS.items()}
         return _validated(NetworkSettings, {**others, **own, "pool": "+".join(names)})
 
-    def training_settings(self) -> TrainingSettings:
+    def training_settings(self, *, two_classes: bool = False) -> TrainingSettings:
         """Return the settings of the training.
 
         A learning rate below the usual final one stays constant.
+
+        Args:
+            two_classes: Whether there is one target with two classes.
         """
-        names = ("epochs", "batch_size", "learning_rate", "keep", "device", "precision")
+        names = ("epochs", "batch_size", "learning_rate", "device", "precision")
         same = {name: getattr(self, name) for name in names}
         final = min(TrainingSettings().final_learning_rate, self.learning_rate)
-        own = {"final_learning_rate": final, "variance_floor": VARIANCE_FLOOR}
+        keep = self.keep
+        if keep == "auto":
+            keep = "mean-loss" if two_classes else "best"
+        own = {"final_learning_rate": final, "variance_floor": VARIANCE_FLOOR, "keep": keep}
         return _validated(TrainingSettings, {**same, **own})
 
 

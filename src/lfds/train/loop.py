@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import field
+from statistics import fmean
 from typing import Annotated, final
 
 import torch
@@ -26,6 +27,8 @@ from lfds.train.schedule import learning_rate
 
 Weights = dict[str, Tensor]
 Scope = tuple[str | int, ...]
+SMOOTHED_EPOCHS = 5
+"""Epochs whose mean validation loss chooses an epoch where ``keep`` is ``mean-loss``."""
 
 
 @dataclass(
@@ -83,7 +86,7 @@ class Training:
     Validation graphs are evaluated, and the best weights kept, with the exponential moving average
     (EMA) of the weights that ``settings.averaging`` sets; with the weights of single epochs where
     there are few training graphs. Which epoch is the best, that with the best score, that with the
-    lowest loss or the last one, is said by ``settings.keep``.
+    lowest loss, alone or over some epochs, or the last one, is said by ``settings.keep``.
 
     Every epoch draws its order and its dropout from random streams of its own, named by ``scope``.
     They depend on nothing else, so that checkpoints need no random state.
@@ -167,11 +170,11 @@ class Training:
                 f"{error} in epoch {epoch + 1}; "
                 f"a lower learning rate than {self.settings.learning_rate} may help"
             ) from None
-        self._keep_if_best(epoch, validation, validation_loss)
         self.progress.loss.append(loss)
         self.progress.train.append(score)
         self.progress.validation.append(validation)
         self.progress.validation_loss.append(validation_loss)
+        self._keep_if_best(epoch)
 
     def _train_pass(self, order: torch.Generator, dropout: int) -> tuple[float, float]:
         rows = torch.randperm(len(self._train), generator=order)
@@ -200,24 +203,22 @@ class Training:
             self.ema.model, self._validation, size, self.objective, precision
         )
 
-    def _keep_if_best(self, epoch: int, score: float, loss: float) -> None:
-        """Keep the weights of the best epoch: by score, then by loss, then the earliest.
-
-        With ``settings.keep`` at ``"loss"`` the loss is first.
-        """
+    def _keep_if_best(self, epoch: int) -> None:
+        """Keep the weights of the best epoch; of equal ones the earliest."""
         done = self.progress
         latest = self._validation is None or self.settings.keep == "last"
-        if latest or done.best < 0 or self._order(score, loss) > self._order_of_best():
+        if latest or done.best < 0 or self._order(epoch) > self._order(done.best):
             done.best = epoch
             weights = self.ema.model.state_dict()
             self.best = {name: value.clone() for name, value in weights.items()}
 
-    def _order_of_best(self) -> tuple[float, float]:
-        done = self.progress
-        return self._order(done.validation[done.best], done.validation_loss[done.best])
-
-    def _order(self, score: float, loss: float) -> tuple[float, float]:
-        return (-loss, score) if self.settings.keep == "loss" else (score, -loss)
+    def _order(self, epoch: int) -> tuple[float, float]:
+        """Return what is larger for a better epoch, and what decides between equal ones."""
+        score, losses = self.progress.validation[epoch], self.progress.validation_loss
+        if self.settings.keep == "best":
+            return score, -losses[epoch]
+        count = SMOOTHED_EPOCHS if self.settings.keep == "mean-loss" else 1
+        return -fmean(losses[max(0, epoch + 1 - count) : epoch + 1]), score
 
     def _stream(self, purpose: str, epoch: int) -> int:
         return seed_for(self._seed, *self._scope, purpose, epoch)

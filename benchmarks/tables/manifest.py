@@ -46,17 +46,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Planned:
-    """Comparisons over datasets that a table is about.
+    """Comparisons that a table is about, corrected for their number.
 
     Attributes:
         row: Name of a row.
         baselines: Names of the rows that it is compared with.
-        without: Datasets that are left out.
+        without: Datasets that are left out of the comparisons over datasets.
+        each: Datasets to compare on one by one, over folds, instead of over datasets.
     """
 
     row: str
     baselines: Sequence[str]
     without: Sequence[str] = ()
+    each: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Table:
         name: What the table is called.
         rows: Its rows.
         datasets: Its columns.
-        planned: The comparisons over datasets that it is about.
+        planned: The comparisons that it is about.
         summary: The part of it that README shows.
     """
 

@@ -23,6 +23,13 @@ from lfds.results.record import Record
 ALPHA = 0.05
 ONE_SEED = "\N{SUPERSCRIPT ONE}"
 NOT_RUN = "not run"
+COMPARISONS = {
+    "main": "accuracy",
+    "shorter": "accuracy",
+    "ablations": "validation",
+    "selection": "validation",
+}
+"""Tables of rows beside their baseline, and the column of the CSV file that the page shows."""
 
 
 def write_tables(
@@ -30,17 +37,14 @@ def write_tables(
 ) -> None:
     """Write the CSV file of every table, and its Markdown between the marks of the page."""
     cells = {name: fill(table, records) for name, table in tables.items()}
-    compared = ("main", "longer", "ablations")
-    main, longer, ablations = (list(comparison_rows(tables[n], cells[n])) for n in compared)
+    compared = {name: list(comparison_rows(tables[name], cells[name])) for name in COMPARISONS}
     paper = list(reproduction_rows(cells["reproduction"]))
     costs = list(cost_rows({n: cells[n] for n in ("main", "reproduction")}, records))
     overall = list(planned_rows(tables["main"], cells["main"]))
     written = {
-        "main": (main, comparison(main, "accuracy")),
+        **{name: (rows, comparison(rows, COMPARISONS[name])) for name, rows in compared.items()},
         "planned": (overall, planned(overall)),
-        "longer": (longer, comparison(longer, "accuracy")),
         "reproduction": (paper, reproduction(paper)),
-        "ablations": (ablations, comparison(ablations, "validation")),
         "cost": (costs, cost([row for row in costs if row["table"] == "main"])),
     }
     for name, (rows, markdown) in written.items():
@@ -127,11 +131,11 @@ def _marked(text: str, gain: float | None, p: float | None) -> str:
 
 
 def planned(rows: Sequence[CsvRow]) -> str:
-    """Return one line for each comparison over datasets that the table is about."""
+    """Return one line for each comparison that the table is about."""
     lines = [
         [
-            f"`{row['row']}` and `{row['baseline']}`{', without parts' if row['without'] else ''}",
-            str(row["datasets"]),
+            f"`{row['row']}` and `{row['baseline']}`",
+            _compared_on(row),
             f"{row['ahead']} / {row['behind']}",
             _marked(points(row["gain"] / 100), row["gain"], row["p_holm"]),
             p_text(row["p"]),
@@ -139,8 +143,16 @@ def planned(rows: Sequence[CsvRow]) -> str:
         ]
         for row in rows
     ]
-    titles = ["", "datasets", "ahead / behind", "mean gain", "p", "p, Holm"]
+    titles = ["", "on", "ahead / behind", "mean gain", "p", "p, Holm"]
     return markdown_table(titles, lines) if rows else f"Everything is {NOT_RUN}."
+
+
+def _compared_on(row: CsvRow) -> str:
+    if row["dataset"] != ALL:
+        return f"{row['dataset']}{ONE_SEED if row['seeds'] == 1 else ''}"
+    count = row["datasets"]
+    text = "1 dataset" if count == 1 else f"{count} datasets"
+    return f"{text}, without parts" if row["without"] else text
 
 
 def reproduction(rows: Sequence[CsvRow]) -> str:

@@ -5,7 +5,7 @@ from statistics import fmean, median
 from typing import Any, Literal
 
 from benchmarks.tables.cells import Cell, Cells, gain_over, gains_on, mean_gains, sign_flips
-from benchmarks.tables.manifest import Table
+from benchmarks.tables.manifest import Planned, Table
 from lfds.report.paper import Published, published
 from lfds.results.record import PROTOCOLS, Record
 from lfds.results.statistics import holm, summarise
@@ -39,27 +39,46 @@ def comparison_rows(table: Table, cells: Cells) -> Iterator[CsvRow]:
 
 
 def planned_rows(table: Table, cells: Cells) -> Iterator[CsvRow]:
-    """Yield mean gains over the datasets that both rows have, corrected for a row's baselines."""
+    """Yield the gains that a table is about, corrected for the comparisons of a plan.
+
+    Over datasets, ``ahead`` and ``behind`` count datasets; on one dataset they count folds.
+    """
     for plan in table.planned:
-        datasets = [name for name in table.datasets if name not in plan.without]
-        found = []
-        for other in plan.baselines:
-            pairs = (gain_over(cells[plan.row, d], cells[other, d]) for d in datasets)
-            if gains := [pair.difference for pair in pairs if pair is not None]:
-                found.append((other, gains))
-        ps = [sign_flips(gains) for _, gains in found]
-        for (other, gains), p, p_holm in zip(found, ps, holm(ps), strict=True):
-            yield {
-                "row": plan.row,
-                "baseline": other,
-                "without": " ".join(plan.without),
-                "datasets": len(gains),
-                "ahead": sum(gain > 0 for gain in gains),
-                "behind": sum(gain < 0 for gain in gains),
-                "gain": 100 * fmean(gains),
-                "p": p,
-                "p_holm": p_holm,
-            }
+        found = list(_on_each(plan, cells) if plan.each else _over_datasets(plan, table, cells))
+        corrected = holm([row["p"] for row in found])
+        for row, p_holm in zip(found, corrected, strict=True):
+            yield row | {"p_holm": p_holm}
+
+
+def _over_datasets(plan: Planned, table: Table, cells: Cells) -> Iterator[CsvRow]:
+    datasets = [name for name in table.datasets if name not in plan.without]
+    for other in plan.baselines:
+        pairs = (gain_over(cells[plan.row, d], cells[other, d]) for d in datasets)
+        if gains := [pair.difference for pair in pairs if pair is not None]:
+            place = {"row": plan.row, "baseline": other, "dataset": ALL}
+            place |= {"without": " ".join(plan.without), "datasets": len(gains), "seeds": None}
+            yield place | _ahead_and_behind(gains) | {"p": sign_flips(gains)}
+
+
+def _on_each(plan: Planned, cells: Cells) -> Iterator[CsvRow]:
+    for other in plan.baselines:
+        for dataset in plan.each:
+            mine, theirs = cells[plan.row, dataset], cells[other, dataset]
+            gain = gain_over(mine, theirs)
+            if gain is not None:
+                seeds = [seed for seed in mine.seeds if seed in theirs.seeds]
+                gains = (mine.scores(seeds=seeds) - theirs.scores(seeds=seeds)).ravel().tolist()
+                place = {"row": plan.row, "baseline": other, "dataset": dataset}
+                place |= {"without": "", "datasets": 1, "seeds": len(seeds)}
+                yield place | _ahead_and_behind(gains) | {"p": gain.p}
+
+
+def _ahead_and_behind(gains: Sequence[float]) -> CsvRow:
+    return {
+        "ahead": sum(gain > 0 for gain in gains),
+        "behind": sum(gain < 0 for gain in gains),
+        "gain": 100 * fmean(gains),
+    }
 
 
 def reproduction_rows(cells: Cells) -> Iterator[CsvRow]:

@@ -18,6 +18,7 @@ seeds = 2
 planned = [
     { row = "loop", baselines = ["max", "sort"] },
     { row = "loop", baselines = ["max"], without = ["A"] },
+    { row = "loop", baselines = ["max", "sort"], each = ["B", "A"] },
 ]
 
 [tables.main.rows]
@@ -26,11 +27,11 @@ planned = [
 "sort" = {}
 "max (last epoch)" = { pool = "max", keep = "last", seeds = 1, baseline = "" }
 
-[tables.longer]
+[tables.shorter]
 budget = "long"
 baseline = "max"
 
-[tables.longer.rows]
+[tables.shorter.rows]
 "max" = {}
 "loop" = {}
 
@@ -61,12 +62,22 @@ pool = "loop"
 "default" = {}
 "counts=false" = { options = { counts = false } }
 "depth=1" = { options = { depth = 1 } }
+
+[tables.selection]
+budget = "long"
+baseline = "default"
+measure = "validation"
+pool = "loop"
+
+[tables.selection.rows]
+"default" = {}
+"depth=1" = { options = { depth = 1 } }
 """
 # The best epoch is not the same in all folds, so that each rule has a mean of its own.
 CURVES = ((0.2, 0.6, 0.1), (0.5, 0.4, 0.1), (0.2, 0.6, 0.1))
 PAGE = "".join(
     f"<!-- {name}: begin -->\n<!-- {name}: end -->\n"
-    for name in ("main", "planned", "longer", "reproduction", "ablations", "cost")
+    for name in ("main", "planned", "shorter", "reproduction", "ablations", "selection", "cost")
 )
 
 

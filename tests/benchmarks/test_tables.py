@@ -305,7 +305,7 @@ def test_words_around_the_tables_of_a_page_stay(tmp_path):
     assert text.startswith("# Results\n\n<!-- main: begin -->\n|  | A | mean gain |")
     assert text.endswith("<!-- cost: end -->\n\nWords.\n")
     assert sorted(path.stem for path in tmp_path.glob("*.csv")) == [
-        "ablations", "cost", "longer", "main", "planned", "reproduction",
+        "ablations", "cost", "main", "planned", "reproduction", "selection", "shorter",
     ]  # fmt: skip
 
 
@@ -325,7 +325,7 @@ def test_planned_comparisons_are_corrected_among_themselves(tmp_path):
         lambda t: cell(t, "loop", "B", LOOP),
         lambda t: cell(t, "sort", "B", better),
     )
-    over_max, over_sort, without_a = planned_rows(table, cells)
+    over_max, over_sort, without_a, *_ = planned_rows(table, cells)
     assert over_max["gain"] == pytest.approx(100 * (np.mean(LOOP) - np.mean(MAX)))
     assert over_sort["gain"] == pytest.approx(100 * (np.mean(LOOP) - np.mean(better)))
     assert [over_max[name] for name in ("datasets", "ahead", "behind")] == [2, 2, 0]
@@ -333,8 +333,31 @@ def test_planned_comparisons_are_corrected_among_themselves(tmp_path):
     assert (over_max["p"], over_max["p_holm"]) == (0.5, 1.0)
     assert [without_a[name] for name in ("datasets", "p", "p_holm")] == [1, 1.0, 1.0]
     text = planned([over_max, without_a])
-    assert "| `loop` and `max` | 2 | 2 / 0 |" in text
-    assert "| `loop` and `max`, without parts | 1 |" in text
+    assert "| `loop` and `max` | 2 datasets | 2 / 0 |" in text
+    assert "| `loop` and `max` | 1 dataset, without parts | 1 / 0 |" in text
+
+
+def test_planned_comparisons_on_single_datasets_are_paired_over_folds(tmp_path):
+    noisy, other = [0.70, 0.62, 0.75], [0.50, 0.61, 0.56]
+    table, cells = main_table(
+        tmp_path,
+        lambda t: cell(t, "max", "A", MAX) + cell(t, "loop", "A", LOOP),
+        lambda t: cell(t, "max", "B", other) + cell(t, "loop", "B", noisy),
+        lambda t: cell(t, "sort", "A", LOOP),
+    )
+    found = [row for row in planned_rows(table, cells) if row["dataset"] != "all"]
+    # Not on B with `sort`, which has no folds there.
+    assert [(row["baseline"], row["dataset"]) for row in found] == [
+        ("max", "B"), ("max", "A"), ("sort", "A"),
+    ]  # fmt: skip
+    on_b, on_a, same = found
+    assert [on_b[name] for name in ("ahead", "behind", "seeds", "datasets")] == [3, 0, 1, 1]
+    assert on_b["gain"] == pytest.approx(100 * (np.mean(noisy) - np.mean(other)))
+    assert on_b["p"] == compare(np.array([noisy]), np.array([other]), "fair").p
+    assert (same["gain"], same["p"]) == (0, 1)
+    assert [row["p_holm"] for row in found] == list(holm([on_b["p"], on_a["p"], 1.0]))
+    assert on_a["p_holm"] > on_a["p"]
+    assert "| `loop` and `max` | B\N{SUPERSCRIPT ONE} | 3 / 0 |" in planned(found)
 
 
 def test_readme_shows_some_rows_and_the_mean_gain(tmp_path):

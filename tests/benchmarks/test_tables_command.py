@@ -23,10 +23,10 @@ datasets = ["parts-share-set"]
 "max" = {}
 "mean" = {}
 
-[tables.longer]
+[tables.shorter]
 budget = "small"
 epochs = 2
-[tables.longer.rows]
+[tables.shorter.rows]
 "max" = {}
 
 [tables.reproduction]
@@ -38,6 +38,11 @@ protocol = "paper"
 [tables.ablations]
 budget = "small"
 [tables.ablations.rows]
+"max" = { measure = "validation" }
+
+[tables.selection]
+budget = "small"
+[tables.selection.rows]
 "max" = { measure = "validation" }
 """
 

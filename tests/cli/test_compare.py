@@ -147,7 +147,10 @@ def test_an_interruption_says_how_to_resume(compare, monkeypatch):
         (["--option", "slots"], "--option: must be NAME=VALUE"),
         (["--option", "slts=4"], "did you mean 'slots'"),
         (["--spec", "nowhere.toml"], "cannot be read"),
-        (["--data", "rings", "--splits", "nowhere"], "--splits: must be a folder or NAME=FILE"),
+        (
+            ["--data", "rings", "--splits", "nowhere"],
+            "--splits: must be random, scaffold",
+        ),
         (["--data", "rings", "--splits", "."], "rings_splits.json is not in . for rings"),
         (["--data", "rings", "--splits", ".", "--graphs", "8"], "or --graphs 8"),
         (["--preset", "papr"], "did you mean 'paper'"),

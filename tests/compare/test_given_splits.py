@@ -135,8 +135,8 @@ def test_all_datasets_need_the_same_number_of_folds():
 @pytest.mark.parametrize(
     ("splits", "message"),
     [
-        ("nowhere", "must be a folder or NAME=FILE, not 'nowhere'"),
-        ("=file.json", "must be a folder or NAME=FILE"),
+        ("nowhere", "must be random, scaffold, a folder, a file or NAME=FILE, not 'nowhere'"),
+        ("=file.json", "a file or NAME=FILE, not '=file.json'"),
         ("{folder}/empty", r"rings_splits.json is not in .*empty for rings; add rings=FILE"),
         (
             ["rings={folder}/rings_splits.json", "rigns=x"],
@@ -159,6 +159,17 @@ def test_every_dataset_needs_its_own_file(tmp_path):
     other = GraphSet.from_arrays([2, 2], [[0], [1]], [0, 1], name="other")
     with pytest.raises(SpecError, match="splits: no file for other; add other=FILE"):
         find_splits(spec, [graphs(), other])
+
+
+def test_a_file_needs_no_name_if_there_is_one_dataset(tmp_path):
+    file = str(tmp_path / "rings_splits.json")
+    spec = given(tmp_path).model_copy(update={"splits": (f"rings={file}",)})
+    nameless = spec.model_copy(update={"splits": (file,)})
+    assert find_splits(nameless, [graphs()]) == find_splits(spec, [graphs()])
+    other = GraphSet.from_arrays([2, 2], [[0], [1]], [0, 1], name="other")
+    message = r"splits: .* needs the name of its dataset; write rings="
+    with pytest.raises(SpecError, match=message):
+        find_splits(nameless, [graphs(), other])
 
 
 @pytest.mark.parametrize(

@@ -148,3 +148,15 @@ def test_unseen_labels_are_counted_and_listed():
         check_features(replace(data, labels=changed), encoder, stacklevel=1)
     with pytest.warns(UnseenLabelsWarning, match=r", \.\.\.\)"):
         check_features(replace(data, labels=data.labels + 100), encoder, stacklevel=1)
+
+
+def test_unseen_labels_of_all_columns_are_named_as_chemists_call_them():
+    pytest.importorskip("rdkit")
+    encoder = Encoder(edges=True).fit(as_graphs(["CCO", "CN", "CC=C"]))
+    given = as_graphs(["CC[Na]", "C/C=C/C", "C[C@H](N)O"])
+    with pytest.warns(UserWarning, match="never seen") as caught:
+        check_features(given, encoder, stacklevel=1)
+    atoms, bonds = (str(one.message) for one in caught)
+    assert "a label that was never seen in training (element: Na; degree" in atoms
+    assert "stereo: R, E)" in atoms
+    assert "(stereo: E)" in bonds

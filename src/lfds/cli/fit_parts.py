@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lfds.cli.data import open_data, open_data_rows
-from lfds.config.messages import SpecError, counted
+from lfds.config.messages import SpecError, counted, did_you_mean
 from lfds.config.registry import suffixes_with
 from lfds.data.errors import DataError
 
@@ -50,6 +50,11 @@ class AskedParts:
 
     def check(self, group_column: str | None) -> None:
         """Raise if options exclude each other."""
+        if self.splits is not None and self.in_file and not Path(self.splits).exists():
+            hint = did_you_mean(self.splits, ("random", "scaffold"))
+            raise SpecError(
+                f"--splits: needs random, scaffold or a file, not {self.splits!r}{hint}"
+            )
         if self.in_file and group_column is not None:
             raise SpecError(f"--group-column: the parts are those of {self.splits}; leave it out")
         if self.test_size is None:

@@ -48,7 +48,8 @@ def find_splits(spec: CompareSpec, datasets: Sequence[GraphSet]) -> dict[str, Gi
     """Return the given splits by the names of datasets; none for those split into folds here.
 
     Args:
-        spec: Names folders, which hold ``NAME_splits.json``, or files, as ``NAME=FILE``.
+        spec: Names folders, which hold ``NAME_splits.json``, or files, as ``NAME=FILE`` or, of a
+            single dataset, as ``FILE``.
         datasets: All datasets of the spec; where any splits are given, each needs its own.
     """
     if spec.groups is not None:
@@ -59,8 +60,8 @@ def find_splits(spec: CompareSpec, datasets: Sequence[GraphSet]) -> dict[str, Gi
             for source, graphs in zip(spec.data, datasets, strict=True)
             if has_own_folds(source)
         }
-    files, folders = _files_and_folders(spec.splits)
     names = [graphs.name for graphs in datasets]
+    files, folders = _files_and_folders(spec.splits, names)
     for name in files:
         if name not in names:
             raise SpecError(f"splits: unknown dataset {name!r}; {choose_from(name, names)}")
@@ -143,7 +144,9 @@ def _file_for(name: str, files: Mapping[str, Path], folders: Sequence[Path]) -> 
     raise SpecError(f"splits: {where} for {name}; add {name}=FILE")
 
 
-def _files_and_folders(entries: Sequence[str]) -> tuple[dict[str, Path], list[Path]]:
+def _files_and_folders(
+    entries: Sequence[str], datasets: Sequence[str]
+) -> tuple[dict[str, Path], list[Path]]:
     files: dict[str, Path] = {}
     folders = []
     for entry in entries:
@@ -152,8 +155,16 @@ def _files_and_folders(entries: Sequence[str]) -> tuple[dict[str, Path], list[Pa
             folders.append(Path(entry))
         elif equals and name and file:
             files[name] = Path(file)
+        elif not Path(entry).is_file():
+            raise SpecError(
+                f"splits: must be random, scaffold, a folder, a file or NAME=FILE, not {entry!r}"
+            )
+        elif len(datasets) > 1:
+            raise SpecError(
+                f"splits: {entry} needs the name of its dataset; write {datasets[0]}={entry}"
+            )
         else:
-            raise SpecError(f"splits: must be a folder or NAME=FILE, not {entry!r}")
+            files[datasets[0]] = Path(entry)
     return files, folders
 
 

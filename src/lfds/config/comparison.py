@@ -70,9 +70,9 @@ class CompareSpec(TrainingSettings):
     graphs: PositiveInt | None = None
     """Use at most this many graphs of each dataset, of each class in proportion."""
     splits: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
-    """Read the folds from files: folders of ``NAME_splits.json``, or ``NAME=FILE``. They determine
-    the number of folds and the validation graphs. Or ``scaffold``: molecules with the same scaffold
-    stay in one part; or ``random``, the default."""
+    """Read the folds from files: folders of ``NAME_splits.json``, ``NAME=FILE`` or, for one
+    dataset, ``FILE``. They determine the number of folds and the validation graphs. Or
+    ``scaffold``: molecules with the same scaffold stay in one part; or ``random``, the default."""
     group_column: str | None = None
     """Column of a .csv file; graphs with the same cell there stay in one part of every fold."""
     target: str | None = None

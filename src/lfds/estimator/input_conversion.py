@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,11 @@ from lfds.data.errors import DataError, quoted
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.adjacency import graphs_from_adjacency, is_pair
 from lfds.data.readers.arrays import graphs_from_arrays
-from lfds.data.readers.atom_features import MoleculeOptions, graphs_of_molecules
+from lfds.data.readers.atom_features import (
+    MoleculeOptions,
+    feature_words,
+    graphs_of_molecules,
+)
 from lfds.data.readers.networkx import category_names, graphs_from_networkx
 from lfds.data.readers.rdkit_molecules import invalid_reason, molecule_from
 
@@ -146,27 +150,30 @@ def _warn_of_unseen(
     stacklevel: int,
     known: AbstractSet[type[Warning]],
 ) -> set[type[Warning]]:
-    """Warn of the first column of labels of nodes or edges with values that training had not."""
+    """Warn of labels of nodes or edges that training had not."""
     table, category = _LABELS_OF[owners]
     if category in known:
         return set()
-    for column, seen in enumerate(columns.values):
-        if column in columns.hashed:  # new values have a column, too
-            continue
-        count, values = _unseen(graphs, table, column, seen)
-        if count:
-            more = ", ..." if len(values) > _LABELS_SHOWN else ""
-            names = category_names(graphs)
-            first = (names.get(value, str(value)) for value in values[:_LABELS_SHOWN])
-            shown = ", ".join(first) + more
-            warnings.warn(
-                f"{_counted(count, owners)} a label that was never seen in training "
-                f"(column {column}: {shown}), which counts as no label",
-                category,
-                stacklevel=stacklevel + 1,
-            )
-            return {category}
-    return set()
+    # Of hashed columns, new values have a place, too.
+    seen = {k: values for k, values in enumerate(columns.values) if k not in columns.hashed}
+    count, found = _unseen(graphs, table, seen)
+    if not count:
+        return set()
+    words = feature_words(graphs, owners)
+    names = category_names(graphs)
+    parts = []
+    for column, values in found.items():
+        title, meaning = words[column] if words else (f"column {column}", {})
+        first = [meaning.get(v, names.get(v, str(v))) for v in values[:_LABELS_SHOWN]]
+        more = ", ..." if len(values) > _LABELS_SHOWN else ""
+        parts.append(f"{title}: {', '.join(first)}{more}")
+    warnings.warn(
+        f"{_counted(count, owners)} a label that was never seen in training "
+        f"({'; '.join(parts)}), which counts as no label",
+        category,
+        stacklevel=stacklevel + 1,
+    )
+    return {category}
 
 
 def _counted(count: int, owners: str) -> str:
@@ -179,16 +186,25 @@ def _counted(count: int, owners: str) -> str:
 
 
 def _unseen(
-    graphs: GraphSet, table: str, column: int, seen: Sequence[int]
-) -> tuple[int, list[int]]:
-    """Return how many labels of a table were not seen, and the sorted new values."""
-    count, values = 0, set[int]()
+    graphs: GraphSet, table: str, seen: Mapping[int, Sequence[int]]
+) -> tuple[int, dict[int, list[int]]]:
+    """Return how many nodes or edges have a new label, and the sorted new values by column.
+
+    Args:
+        graphs: What the model is applied to.
+        table: Name of the labels.
+        seen: The values that training had, by column.
+    """
+    count, values = 0, {column: set[int]() for column in seen}
     for piece in graphs.pieces():
-        labels: Tensor = getattr(piece, table)[:, column]
-        new = labels[~torch.isin(labels, torch.tensor(seen, dtype=labels.dtype))]
-        count += len(new)
-        values.update(new.unique().tolist())
-    return count, sorted(values)
+        labels: Tensor = getattr(piece, table)
+        new = torch.zeros(len(labels), dtype=torch.bool)
+        for column, known in seen.items():
+            here = ~torch.isin(labels[:, column], torch.tensor(known, dtype=labels.dtype))
+            values[column].update(labels[here, column].unique().tolist())
+            new |= here
+        count += int(new.sum())
+    return count, {column: sorted(new) for column, new in values.items() if new}
 
 
 def _as_list(given: Iterable[Any]) -> list[Any]:

@@ -36,7 +36,9 @@ def target_places(
         return tuple(named[k] if k in named else next(others) for k in range(len(wanted)))
     if not some or len(named) < len(found) or not found:
         raise DataError(
-            f"has {len(found)} targets for each graph, and the model {len(wanted)}", source="y"
+            f"has {len(found)} targets for each graph, and the model {len(wanted)}; pass one "
+            "column for each, NaN where one is not known",
+            source="y",
         )
     return tuple(named.get(k) for k in range(len(wanted)))
 

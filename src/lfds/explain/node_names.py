@@ -1,6 +1,5 @@
 """What the nodes of graphs are called and coloured by: elements, labels, attributes."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lfds.data.graphset import GraphSet
-from lfds.data.readers.atom_features import FEATURES
+from lfds.data.readers.atom_features import element_symbol, features_of
 
 Integers = NDArray[np.int64]
 
@@ -21,12 +20,6 @@ MOST_CATEGORIES = 12
 MOST_ATTRIBUTES = 8
 """Attributes of a node that are listed."""
 
-_ELEMENTS = re.findall(
-    "[*A-Z][a-z]?",
-    "*HHeLiBeBCNOFNeNaMgAlSiPSClArKCaScTiVCrMnFeCoNiCuZnGaGeAsSeBrKrRbSrYZrNbMoTcRuRhPdAgCdInSnSb"
-    "TeIXeCsBaLaCePrNdPmSmEuGdTbDyHoErTmYbLuHfTaWReOsIrPtAuHgTlPbBiPoAtRnFrRaAcThPaUNpPuAmCmBkCfEs"
-    "FmMdNoLrRfDbSgBhHsMtDsRgCnNhFlMcLvTsOg",
-)
 _RDKIT_AROMATIC = 12
 
 # What labels of sets of the TU collection mean, by their documentation.
@@ -64,11 +57,11 @@ class Naming:
 
 def naming_of(graphs: GraphSet) -> Naming:
     """Return how the nodes of a set are called, from what is known of the set."""
-    features = FEATURES.get(str(graphs.provenance.get("atom_features", "")))  # type: ignore[call-overload]
+    features = features_of(graphs)
     labels, attributes = graphs.width("labels"), graphs.width("attributes")
     values = graphs.labels[:, 0].numpy() if labels else np.zeros(0, dtype=np.int64)
     if features is not None and labels:
-        names = {int(v): _element(int(v)) for v in np.unique(values)}
+        names = {int(v): element_symbol(int(v)) for v in np.unique(values)}
         columns = (*features.atom_labels, *features.atom_attributes)
         bonds = {1: 1, 2: 2, 3: 3, _RDKIT_AROMATIC: AROMATIC}
         title = "element"
@@ -164,10 +157,6 @@ def molecule_positions(
         return None
     finally:
         del block
-
-
-def _element(number: int) -> str:
-    return _ELEMENTS[number] if 0 <= number < len(_ELEMENTS) else str(number)
 
 
 def _numbered(name: str, count: int) -> list[str]:

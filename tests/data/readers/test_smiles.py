@@ -5,6 +5,7 @@ import pytest
 from lfds.data import DataError
 from lfds.data.readers.smiles import (
     DuplicateMoleculesWarning,
+    MissingGroupsWarning,
     SkippedRowsWarning,
     convert_smiles,
     read_smiles,
@@ -56,12 +57,12 @@ def test_an_invalid_smiles_is_named_by_line_or_skipped(tmp_path, capfd):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: needs a column 'smiles'"),
+        ("", "line 1: needs a column 'smiles' in its header, which is empty"),
         ("a,b\nC,1\n", "needs a column 'smiles' in its header, which has 'a, b'"),
         ("smiles,a,b\nC,1,2\n", "several columns to predict: 'a, b'; choose one"),
         ("smiles,y\nC,1\nCC,\n", "line 3: lacks a value for 'y'; fill it in, or skip"),
         ("smiles,y\nC\n", "line 2: has 1 cells, but the header has 2"),
-        ("smiles,y\nC,\nCC,\n", "column 'y' has no values"),
+        ("smiles,y\nC,\nCC,\n", "column 'y' has no values; fill it in, or name another"),
         ("smiles,y\nC,1\nCC,high\n", "line 3: 'high' is no number, unlike '1' in line 2"),
         ("smiles,y\n", "has no molecules"),
         ('smiles,y\n"C,1\n', "cannot be read as CSV"),
@@ -243,6 +244,15 @@ def test_rows_are_read_with_their_lines(tmp_path):
     assert [(row.position, row.lacks) for row in chunk.skipped] == [(2, "target"), (4, "molecule")]
     with pytest.warns(SkippedRowsWarning):
         assert chunk.graphs.equals(read_smiles(path, bad="skip"))
+
+
+def test_rows_without_a_group_are_groups_of_their_own(tmp_path):
+    path = write(tmp_path / "m.csv", "smiles,y,lab\nC,1,a\nCC,2,\nCCC,3,a\nCCCC,4,\n")
+    with pytest.warns(MissingGroupsWarning, match="2 rows have no 'lab', and each is a group of"):
+        graphs = read_smiles(path, target="y", group="lab")
+    assert graphs.groups[:, 0].tolist() == [0, 1, 0, 2]
+    (chunk,) = convert_smiles(path, size=9, target="y", group="lab")
+    assert chunk.graphs.groups[:, 0].unique().numel() == 3
 
 
 def test_the_column_of_groups_is_not_predicted(tmp_path):

@@ -1,5 +1,6 @@
 """Atoms as nodes and bonds as edges, with the features that chemists describe them by."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -29,6 +30,13 @@ SMILES_COLUMN = "smiles"
 # do not depend on the order of the atoms; 0 where it makes no difference or is not known.
 _STEREO = {"R": 1, "S": 2, "E": 3, "Z": 4, "r": 5, "s": 6, "M": 7, "P": 8}
 _CIP = "_CIPCode"
+_HYBRIDIZATIONS = {1: "S", 2: "SP", 3: "SP2", 4: "SP3", 5: "SP2D", 6: "SP3D", 7: "SP3D2"}
+_ELEMENTS = re.findall(
+    "[*A-Z][a-z]?",
+    "*HHeLiBeBCNOFNeNaMgAlSiPSClArKCaScTiVCrMnFeCoNiCuZnGaGeAsSeBrKrRbSrYZrNbMoTcRuRhPdAgCdInSnSb"
+    "TeIXeCsBaLaCePrNdPmSmEuGdTbDyHoErTmYbLuHfTaWReOsIrPtAuHgTlPbBiPoAtRnFrRaAcThPaUNpPuAmCmBkCfEs"
+    "FmMdNoLrRfDbSgBhHsMtDsRgCnNhFlMcLvTsOg",
+)
 # Labels of large cages may take hours; these many steps are under a second.
 _CIP_STEPS = 100_000
 
@@ -126,6 +134,43 @@ _FULL = FeatureTable(
 )
 FEATURES: Mapping[AtomFeatures, FeatureTable] = MappingProxyType({"full": _FULL, "basic": _BASIC})
 """The features by name."""
+
+
+def features_of(graphs: GraphSet) -> FeatureTable | None:
+    """Return the features that molecules were read with; None if graphs are no molecules."""
+    name = str(graphs.provenance.get("atom_features", ""))
+    return FEATURES.get(name)  # type: ignore[call-overload, no-any-return]
+
+
+def feature_words(graphs: GraphSet, owners: str) -> list[tuple[str, dict[int, str]]]:
+    """Return what chemists call the labels of atoms or bonds; nothing if there are no molecules.
+
+    Args:
+        graphs: Molecules or other graphs.
+        owners: ``nodes`` or ``edges``.
+
+    Returns:
+        For each column its name, and words for its values where numbers say little.
+    """
+    features = features_of(graphs)
+    if features is None:
+        return []
+    words = {
+        "element": dict(enumerate(_ELEMENTS)),
+        "atomic number": dict(enumerate(_ELEMENTS)),
+        "hybridization": _HYBRIDIZATIONS,
+        "hybridisation": _HYBRIDIZATIONS,
+        "bond order": {12: "aromatic"},
+        "bond type": {12: "aromatic"},
+        "stereo": {number: word for word, number in _STEREO.items()},
+    }
+    named = features.atom_labels if owners == "nodes" else features.bond_labels
+    return [(name, words.get(name, {})) for name in named]
+
+
+def element_symbol(number: int) -> str:
+    """Return the symbol of an element, as Na; the number itself if there is none."""
+    return _ELEMENTS[number] if 0 <= number < len(_ELEMENTS) else str(number)
 
 
 def graphs_of_molecules(

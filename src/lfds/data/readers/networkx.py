@@ -148,7 +148,11 @@ def _values(
 ) -> list[object]:
     missing = [name for name in names if name not in data]
     if missing:
-        raise DataError(f"{owner} lacks {quoted(missing[0])}", source=f"graph {position}")
+        known = ", ".join(map(str, data)) or "none"
+        raise DataError(
+            f"{owner} lacks {quoted(missing[0])}; its data are {quoted(known)}",
+            source=f"graph {position}",
+        )
     values = [data[name] for name in names]
     for place, (name, value) in enumerate(zip(names, values, strict=True)):
         if categories is not None and name == categories.name:

@@ -33,6 +33,7 @@ from lfds.data.readers.target_columns import (
     Targets,
     is_missing,
     is_numeric,
+    no_values,
     targets_of_columns,
 )
 from lfds.data.readers.target_plan import TargetPlan, plan_targets
@@ -44,6 +45,7 @@ Bad: TypeAlias = Literal["stop", "skip"]
 """What a row without a valid SMILES or target does: raise an error, or be left out."""
 
 _SCAFFOLD = "scaffold"
+_NO_GROUP = "\0"
 _REASONS_SHOWN = 3
 # What skipped rows are, in the order of their counts.
 _LACKING = ("with an invalid SMILES", "without a target")
@@ -55,6 +57,10 @@ class SkippedRowsWarning(UserWarning):
 
 class DuplicateMoleculesWarning(UserWarning):
     """Some molecules are in a file more than once."""
+
+
+class MissingGroupsWarning(UserWarning):
+    """Some rows of a file have no group."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ def read_smiles_rows(
     if missing == "auto":
         rows = _with_targets(rows, names, file, bad, skipped)
     if not rows:
-        raise DataError("has no molecules", source=file)
+        raise DataError("has no molecules; needs a row for each below its header", source=file)
     warn_of_skipped(skipped, file)
     _warn_of_duplicates(rows, file)
     graphs = graphs_of_molecules([row.molecule for row in rows], None, file.stem, atom_features)
@@ -167,6 +173,7 @@ def read_smiles_rows(
         graphs = replace(graphs, y=found.y, classes=found.classes, target_names=found.names)
     if group is not None:
         groups = [scaffold_of(row.molecule) if grouping is None else row.group for row in rows]
+        _warn_of_missing_groups(groups, group, file)
         graphs = replace(graphs, groups=_numbered(groups))
     facts = {**_skipped_counts(skipped), "fragments": fragments, "smiles_column": smiles}
     graphs = replace(without_features(graphs), provenance={**graphs.provenance, **facts})
@@ -221,7 +228,7 @@ def stream_smiles(
                 rows, skipped = [], []
             rows.append(row)
     if not rows:
-        raise DataError("has no molecules", source=file)
+        raise DataError("has no molecules; needs a row for each below its header", source=file)
     yield chunk(rows, skipped)
 
 
@@ -286,7 +293,7 @@ def convert_smiles(
             graphs = replace(graphs, provenance={**graphs.provenance, **facts})
             yield Chunk(graphs, lines, "line", skipped=tuple(skipped))
     if count == 0 and after is None:
-        raise DataError("has no molecules", source=file)
+        raise DataError("has no molecules; needs a row for each below its header", source=file)
 
 
 def _chunks_of(
@@ -336,7 +343,8 @@ def _rows(
         targets = tuple(cells[place] for place in places)
         if molecule is not None:
             group = "" if grouping is None else cells[grouping]
-            yield _Row(line, molecule, text, targets, group)
+            # Rows without a group have nothing in common: each is a group of its own.
+            yield _Row(line, molecule, text, targets, group or f"{_NO_GROUP}{line}")
             continue
         reason = f"invalid SMILES {quoted(text)}: {invalid_reason(text)}"
         if bad == "stop":
@@ -358,9 +366,10 @@ def _kept_columns(table: Table, smiles: int, names: Sequence[str]) -> list[int]:
 
 def _smiles_column(table: Table, smiles: str) -> int:
     if smiles.lower() not in (name.lower() for name in table.header):
+        has = f"has {quoted(', '.join(table.header))}" if any(table.header) else "is empty"
         raise DataError(
-            f"needs a column {quoted(smiles)} in its header, which has "
-            f"{quoted(', '.join(table.header))}; name the column with smiles=NAME",
+            f"needs a column {quoted(smiles)} in its header, which {has}; name the column with "
+            "smiles=NAME",
             source=table.file,
             line=1,
         )
@@ -408,7 +417,7 @@ def _with_targets(
     numeric = [is_numeric(column) for column in columns]
     for name, column, numbers in zip(names, columns, numeric, strict=True):
         if all(is_missing(text, numeric=numbers) for text in column):
-            raise DataError(f"column {quoted(name)} has no values; leave it out", source=file)
+            raise no_values(name, len(names), file)
     kept = []
     for row in rows:
         pairs = zip(row.targets, numeric, strict=True)
@@ -461,6 +470,18 @@ def _skipped_counts(skipped: Sequence[SkippedRow]) -> dict[str, int]:
     """Return how many rows lack a molecule, and how many a target only, as provenance has it."""
     invalid = sum(row.lacks == "molecule" for row in skipped)
     return {"bad_smiles_skipped": invalid, "without_target_skipped": len(skipped) - invalid}
+
+
+def _warn_of_missing_groups(groups: Sequence[str], column: str, file: Path) -> None:
+    empty = sum(one.startswith(_NO_GROUP) for one in groups)
+    if empty:
+        verb = "has" if empty == 1 else "have"
+        warnings.warn(
+            f"{file}: {counted(empty, 'row')} {verb} no {quoted(column)}, and each is a group of "
+            f"its own",
+            MissingGroupsWarning,
+            stacklevel=4,
+        )
 
 
 def _warn_of_duplicates(rows: Sequence[_Row], file: Path) -> None:

@@ -48,6 +48,18 @@ def is_numeric(texts: Sequence[str]) -> bool:
     return any(map(is_number, known))
 
 
+def no_values(name: str, columns: int, source: str | PathLike[str]) -> DataError:
+    """Return the error of a column without values.
+
+    Args:
+        name: Of the column.
+        columns: Number of columns to predict.
+        source: The file.
+    """
+    fix = "leave it out" if columns > 1 else "fill it in, or name another column as target"
+    return DataError(f"column {quoted(name)} has no values; {fix}", source=source)
+
+
 def targets_of_columns(
     columns: Mapping[str, Sequence[Cell]],
     source: str | PathLike[str],
@@ -74,7 +86,7 @@ def targets_of_columns(
     known = {name: _known(cells, numbers=numbers) for name, cells in columns.items()}
     empty = [name for name, cells in known.items() if not cells]
     if empty and (missing == "auto" or (len(empty) == len(columns) and not numbers)):
-        raise DataError(f"column {quoted(empty[0])} has no values; leave it out", source=source)
+        raise no_values(empty[0], len(columns), source)
     filled = [name for name in columns if name not in empty]
     values = {name: targets_of_column(known[name], source, task) for name in filled}
     numeric = [name for name, found in values.items() if found.dtype.kind == "f"]

@@ -18,7 +18,7 @@ from lfds.data.readers.tables import (
     mixed_targets,
     targets_of_column,
 )
-from lfds.data.readers.target_columns import Targets, is_missing, shared_classes
+from lfds.data.readers.target_columns import Targets, is_missing, no_values, shared_classes
 
 _Source = str | PathLike[str]
 # With more different cells than this, numbers are values and not classes.
@@ -146,7 +146,7 @@ def plan_targets(
             column.add(line, text)
     for name, column in zip(names, columns, strict=True):
         if not column.count:
-            raise DataError(f"column {quoted(name)} has no values; leave it out", source=source)
+            raise no_values(name, len(names), source)
     if task == "auto":
         regressed = any(column.task() == "regression" for column in columns)
         task = "regression" if regressed else "classification"

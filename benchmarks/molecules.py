@@ -29,6 +29,7 @@ from sklearn.metrics import mean_squared_error, roc_auc_score
 
 from benchmarks.marks import write_between
 from lfds import LFDSClassifier, LFDSRegressor
+from lfds.data.errors import DataError
 from lfds.data.graphset import GraphSet
 from lfds.data.readers.smiles import read_smiles
 from lfds.data.splits import Split, grouped_split, random_split
@@ -339,12 +340,20 @@ def _complete(rows: list[Row], data: str, model: str) -> dict[str, Row]:
 def main() -> None:
     """Measure what is missing, and write the table on request."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, help="Folder of the CSV files.")
     parser.add_argument("--chemprop", help="Python of an environment with chemprop 2.")
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--splits", nargs="+", choices=SPLITS, default=list(SPLITS))
-    parser.add_argument("--models", nargs="+")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    chosen = {"nargs": "+", "metavar": "NAME"}
+    parser.add_argument(
+        "--sets", choices=SETS, default=list(SETS), help=f"Of {', '.join(SETS)}; all.", **chosen
+    )
+    parser.add_argument(
+        "--splits", choices=SPLITS, default=list(SPLITS), help=f"Of {SPLITS}; all.", **chosen
+    )
+    names = ", ".join(models("python"))
+    parser.add_argument("--models", help=f"Of {names}; all that can be run.", **chosen)
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS, help="The CSV file; results/molecules.csv here."
+    )
     parser.add_argument(
         "--write", action="store_true", help="Write the tables of the documentation."
     )
@@ -360,7 +369,10 @@ def main() -> None:
     for data in given.sets:
         for split in given.splits:
             missing = [m for m in given.models or runs if (data, split, m) not in done]
-            task = read(given.folder, data, split) if missing else None
+            try:
+                task = read(given.folder, data, split) if missing else None
+            except DataError as error:
+                raise SystemExit(f"molecules: {error}") from None
             for model in missing:
                 assert task is not None
                 found, fit, predict = runs[model](task)

@@ -346,8 +346,9 @@ def main() -> None:
     parser.add_argument(
         "--sets", choices=SETS, default=list(SETS), help=f"Of {', '.join(SETS)}; all.", **chosen
     )
+    known = ", ".join(SPLITS)
     parser.add_argument(
-        "--splits", choices=SPLITS, default=list(SPLITS), help=f"Of {SPLITS}; all.", **chosen
+        "--splits", choices=SPLITS, default=list(SPLITS), help=f"Of {known}; all.", **chosen
     )
     names = ", ".join(models("python"))
     parser.add_argument("--models", help=f"Of {names}; all that can be run.", **chosen)

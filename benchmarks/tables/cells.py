@@ -150,7 +150,7 @@ class Gain:
 
     Attributes:
         outcome: Paired over the folds of the seeds that both have.
-        p: After Holm's correction for all rows on the dataset.
+        p: After Holm's correction for all rows of the table, also for those not run yet.
     """
 
     outcome: Comparison
@@ -159,14 +159,24 @@ class Gain:
 
 def gains_on(dataset: str, table: Table, cells: Cells) -> dict[str, Gain]:
     """Return the gain of each row that has a complete seed on a dataset, by name."""
+    compared = [row for row in table.rows if row.baseline]
     found: dict[str, Comparison] = {}
-    for row in table.rows:
-        if row.baseline:
-            gain = gain_over(cells[row.name, dataset], cells[row.baseline, dataset])
-            if gain is not None:
-                found[row.name] = gain
-    ps = holm([outcome.p for outcome in found.values()])
+    for row in compared:
+        gain = gain_over(cells[row.name, dataset], cells[row.baseline, dataset])
+        if gain is not None:
+            found[row.name] = gain
+    ps = corrected([outcome.p for outcome in found.values()], len(compared))
     return {name: Gain(o, p) for (name, o), p in zip(found.items(), ps, strict=True)}
+
+
+def corrected(ps: Sequence[float], planned: int) -> tuple[float, ...]:
+    """Return p values after Holm's correction for all comparisons of a plan.
+
+    >>> corrected([0.01, 0.04], 2), corrected([0.01, 0.04], 4)
+    ((0.02, 0.04), (0.04, 0.12))
+    """
+    # What is not run yet will be: without it, the first rows of a table would be corrected least.
+    return holm([*ps, *[1.0] * (planned - len(ps))])[: len(ps)]
 
 
 def gain_over(cell: Cell, other: Cell) -> Comparison | None:
@@ -186,7 +196,7 @@ class MeanGain:
         difference: The mean.
         datasets: How many there are.
         p: Of this row alone; None on a single dataset.
-        p_holm: After Holm's correction for all rows on two datasets or more.
+        p_holm: After Holm's correction for all rows of the table.
     """
 
     difference: float
@@ -195,16 +205,21 @@ class MeanGain:
     p_holm: float | None = None
 
 
-def mean_gains(gains: Mapping[str, Mapping[str, Gain]]) -> dict[str, MeanGain]:
-    """Return the mean gain of each row, from gains by dataset and row."""
+def mean_gains(gains: Mapping[str, Mapping[str, Gain]], rows: int) -> dict[str, MeanGain]:
+    """Return the mean gain of each row, from gains by dataset and row.
+
+    Args:
+        gains: Of the rows that have a complete seed.
+        rows: Number of rows of the table that are compared.
+    """
     by_row: dict[str, list[float]] = {}
     for here in gains.values():
         for name, gain in here.items():
             by_row.setdefault(name, []).append(gain.outcome.difference)
     tested = {name: sign_flips(some) for name, some in by_row.items() if len(some) > 1}
-    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
+    after = dict(zip(tested, corrected(list(tested.values()), rows), strict=True))
     return {
-        name: MeanGain(fmean(some), len(some), tested.get(name), corrected.get(name))
+        name: MeanGain(fmean(some), len(some), tested.get(name), after.get(name))
         for name, some in by_row.items()
     }
 

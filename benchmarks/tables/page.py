@@ -65,12 +65,17 @@ def summary(rows: Sequence[CsvRow], shown: Summary) -> str:
     lines = [
         [
             f"`{name}`",
-            *(_accuracy(at[name, dataset], "accuracy", spread=False) for dataset in shown.datasets),
+            *(_in_summary(at[name, dataset]) for dataset in shown.datasets),
             _mean_gain(at.get((name, ALL)), datasets),
         ]
         for name in shown.rows
     ]
     return markdown_table(["", *shown.datasets, "mean gain"], lines)
+
+
+def _in_summary(cell: CsvRow) -> str:
+    mark = ONE_SEED if cell["seeds"] == 1 and cell["requested"] > cell["folds"] else ""
+    return f"{_accuracy(cell, 'accuracy', spread=False)}{mark}"
 
 
 def as_csv(rows: Sequence[CsvRow]) -> str:

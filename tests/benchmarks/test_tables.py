@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,6 +139,10 @@ def test_gains_are_paired_over_common_seeds_and_corrected_for_the_rows(tmp_path)
     sort = compare(np.array([SORT]), np.array([MAX]), "fair")
     assert {name: gain.outcome for name, gain in found.items()} == {"loop": loop, "sort": sort}
     assert [gain.p for gain in found.values()] == list(holm([loop.p, sort.p]))
+    more = replace(table, rows=(*table.rows, replace(table.rows[1], name="not run")))
+    blank = {("not run", "A"): replace(cells["loop", "A"], records=())}
+    later = gains_on("A", more, cells | blank)
+    assert [gain.p for gain in later.values()] == list(holm([loop.p, sort.p, 1.0]))[:2]
 
 
 def test_without_a_complete_seed_of_the_baseline_there_is_no_gain(tmp_path):
@@ -164,12 +169,12 @@ def test_mean_gains_are_corrected_for_the_rows_on_two_datasets_or_more(tmp_path)
         lambda t: cell(t, "sort", "A", SORT),
     ]
     table, cells = main_table(tmp_path, *parts)
-    means = mean_gains({dataset: gains_on(dataset, table, cells) for dataset in "AB"})
+    means = mean_gains({dataset: gains_on(dataset, table, cells) for dataset in "AB"}, 2)
     assert means["loop"].difference == pytest.approx(np.mean(LOOP) - np.mean(MAX))
-    assert (means["loop"].datasets, means["loop"].p, means["loop"].p_holm) == (2, 0.5, 0.5)
+    assert (means["loop"].datasets, means["loop"].p, means["loop"].p_holm) == (2, 0.5, 1.0)
     assert (means["sort"].datasets, means["sort"].p) == (1, None)
     lines = lines_of(shown(tmp_path, *parts))
-    assert lines["`loop`¹"][-1] == "+20.7 (p 0.500)"
+    assert lines["`loop`¹"][-1] == "+20.7 (p 1)"
     assert lines["`sort`¹"][-1] == "\N{MINUS SIGN}0.7 on 1"
 
 
@@ -355,7 +360,7 @@ def test_planned_comparisons_on_single_datasets_are_paired_over_folds(tmp_path):
     assert on_b["gain"] == pytest.approx(100 * (np.mean(noisy) - np.mean(other)))
     assert on_b["p"] == compare(np.array([noisy]), np.array([other]), "fair").p
     assert (same["gain"], same["p"]) == (0, 1)
-    assert [row["p_holm"] for row in found] == list(holm([on_b["p"], on_a["p"], 1.0]))
+    assert [row["p_holm"] for row in found] == list(holm([on_b["p"], on_a["p"], 1.0, 1.0]))[:3]
     assert on_a["p_holm"] > on_a["p"]
     assert "| `loop` and `max` | B\N{SUPERSCRIPT ONE} | 3 / 0 |" in planned(found)
 
@@ -368,7 +373,7 @@ def test_readme_shows_some_rows_and_the_mean_gain(tmp_path):
     )
     rows = list(comparison_rows(table, cells))
     lines = lines_of(summary(rows, Summary(rows=["loop", "max", "sort"], datasets=["B"])))
-    assert lines["`max`"] == ["55.3", ""]
-    assert lines["`loop`"][0].strip("*") == "76.0"
-    assert lines["`loop`"][1] == "+20.7 on 2 (p 0.500)"
+    assert lines["`max`"] == ["55.3\N{SUPERSCRIPT ONE}", ""]
+    assert lines["`loop`"][0].strip("*\N{SUPERSCRIPT ONE}") == "76.0"
+    assert lines["`loop`"][1] == "+20.7 on 2 (p 1)"
     assert lines["`sort`"] == ["not run", ""]

@@ -294,6 +294,7 @@ def test_a_test_part_is_held_out_and_said(lfds, tmp_path):
         (["--test-size", "1"], "--test-size: needs a number between 0 and 1, not 1"),
         (["--test-size", "0.001"], "--test-size: 0.001 of 20 graphs leaves none to test on"),
         (["--test-size", "0.2", "--splits", "random"], "--test-size: --splits has a test part"),
+        (["--splits", "."], "--splits: needs random, scaffold or a file, not '.'"),
         (["--splits", "scafold"], "--splits: needs random, scaffold or a file, not 'scafold'; did"),
     ],
 )

@@ -135,8 +135,8 @@ def test_all_datasets_need_the_same_number_of_folds():
 @pytest.mark.parametrize(
     ("splits", "message"),
     [
-        ("nowhere", "must be random, scaffold, a folder, a file or NAME=FILE, not 'nowhere'"),
-        ("=file.json", "a file or NAME=FILE, not '=file.json'"),
+        ("nowhere", "a file or NAME=FILE that exists, not 'nowhere'"),
+        ("=file.json", "a file or NAME=FILE that exists, not '=file.json'"),
         ("{folder}/empty", r"rings_splits.json is not in .*empty for rings; add rings=FILE"),
         (
             ["rings={folder}/rings_splits.json", "rigns=x"],
@@ -166,6 +166,9 @@ def test_a_file_needs_no_name_if_there_is_one_dataset(tmp_path):
     spec = given(tmp_path).model_copy(update={"splits": (f"rings={file}",)})
     nameless = spec.model_copy(update={"splits": (file,)})
     assert find_splits(nameless, [graphs()]) == find_splits(spec, [graphs()])
+    twice = spec.model_copy(update={"splits": (file, f"rings={file}")})
+    with pytest.raises(SpecError, match=r"splits: rings has two files, .*; name one"):
+        find_splits(twice, [graphs()])
     other = GraphSet.from_arrays([2, 2], [[0], [1]], [0, 1], name="other")
     message = r"splits: .* needs the name of its dataset; write rings="
     with pytest.raises(SpecError, match=message):

@@ -40,6 +40,20 @@ def test_a_classifier_has_a_row_of_predictions_for_each_graph(classifier):
     assert len(classifier.temperature_) == 3
 
 
+@pytest.mark.parametrize(
+    ("estimator", "targets", "keep"),
+    [
+        (lfds.LFDSClassifier, slice(1, 2), "mean-loss"),
+        (lfds.LFDSClassifier, slice(0, 2), "best"),
+        (lfds.LFDSRegressor, slice(1, 2), "best"),
+        (lfds.LFDSRegressor, slice(0, 2), "best"),
+    ],
+)
+def test_one_target_with_two_classes_alone_is_kept_by_the_mean_loss(estimator, targets, keep):
+    made = estimator(**FAST).fit(graphs(), np.nan_to_num(table())[:, targets])
+    assert made._training(made.decoder_).keep == keep
+
+
 def test_missing_entries_change_nothing(classifier):
     outputs = torch.randn(4, 2, requires_grad=True)
     y = torch.tensor([[0, 1], [-1, 1], [1, -1], [-1, -1]])

@@ -50,7 +50,8 @@ class AskedParts:
 
     def check(self, group_column: str | None) -> None:
         """Raise if options exclude each other."""
-        if self.splits is not None and self.in_file and not Path(self.splits).exists():
+        path = Path(self.splits or "")
+        if self.in_file and (path.is_dir() or not path.exists()):
             hint = did_you_mean(self.splits, ("random", "scaffold"))
             raise SpecError(
                 f"--splits: needs random, scaffold or a file, not {self.splits!r}{hint}"

@@ -153,18 +153,21 @@ def _files_and_folders(
         name, equals, file = entry.partition("=")
         if Path(entry).is_dir():
             folders.append(Path(entry))
-        elif equals and name and file:
-            files[name] = Path(file)
-        elif not Path(entry).is_file():
+            continue
+        if Path(entry).is_file():
+            if len(datasets) > 1:
+                raise SpecError(
+                    f"splits: {entry} needs the name of its dataset; write {datasets[0]}={entry}"
+                )
+            name, file = datasets[0], entry
+        elif not (equals and name and file):
             raise SpecError(
-                f"splits: must be random, scaffold, a folder, a file or NAME=FILE, not {entry!r}"
+                "splits: must be random, scaffold, or a folder, a file or NAME=FILE that exists, "
+                f"not {entry!r}"
             )
-        elif len(datasets) > 1:
-            raise SpecError(
-                f"splits: {entry} needs the name of its dataset; write {datasets[0]}={entry}"
-            )
-        else:
-            files[datasets[0]] = Path(entry)
+        if name in files:
+            raise SpecError(f"splits: {name} has two files, {files[name]} and {file}; name one")
+        files[name] = Path(file)
     return files, folders
 
 

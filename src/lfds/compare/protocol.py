@@ -76,8 +76,8 @@ def fair(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) -
 def select(task: FoldTask, train: GraphSet, validation: GraphSet, context: FoldContext) -> Selected:
     """Train every candidate, and return the best on the validation graphs.
 
-    The best has the highest accuracy, then the lowest loss, then it is the first. The same holds
-    for the epochs of each candidate, unless the last one is to be kept. Members of an ensemble
+    The best has the highest accuracy, then the lowest loss, then it is the first. Which epoch of a
+    candidate is kept says the setting ``keep``. Members of an ensemble
     choose their epochs by themselves; accuracy and loss of the candidate are those of the averaged
     probabilities.
     """

@@ -163,7 +163,7 @@ def _warn_of_unseen(
     names = category_names(graphs)
     parts = []
     for column, values in found.items():
-        title, meaning = words[column] if words else (f"column {column}", {})
+        title, meaning = words[column] if column < len(words) else (f"column {column}", {})
         first = [meaning.get(v, names.get(v, str(v))) for v in values[:_LABELS_SHOWN]]
         more = ", ..." if len(values) > _LABELS_SHOWN else ""
         parts.append(f"{title}: {', '.join(first)}{more}")

@@ -67,7 +67,7 @@ class Progress:
 
     @property
     def best_score(self) -> tuple[float, float]:
-        """The order of epochs: higher score first, then lower loss."""
+        """The order of candidates by their best epochs: higher score first, then lower loss."""
         return self.validation[self.best], -self.validation_loss[self.best]
 
     @property

@@ -272,7 +272,7 @@ def convert_smiles(
         names = [table.header[place] for place in places]
         cells = ((line, tuple(row[place] for place in places)) for line, row in table)
         plan = plan_targets(cells, names, file, task) if names else None
-    count = 0
+    count, groups = 0, list[str]()
     with open_table(file) as table:
         later = Table(file, table.header, ((line, row) for line, row in table if line > first))
         rows = _rows(later, column, places, grouping, bad, fragments)
@@ -288,12 +288,14 @@ def convert_smiles(
                 graphs = replace(graphs, y=found.y, classes=found.classes, target_names=found.names)
             if group is not None:
                 texts = [scaffold_of(r.molecule) if grouping is None else r.group for r in kept]
+                groups += [text for text in texts if text.startswith(_NO_GROUP)]
                 graphs = replace(graphs, groups=_hashed(texts))
             facts = {**_skipped_counts(skipped), "fragments": fragments, "smiles_column": smiles}
             graphs = replace(graphs, provenance={**graphs.provenance, **facts})
             yield Chunk(graphs, lines, "line", skipped=tuple(skipped))
     if count == 0 and after is None:
         raise DataError("has no molecules; needs a row for each below its header", source=file)
+    _warn_of_missing_groups(groups, str(group), file)
 
 
 def _chunks_of(

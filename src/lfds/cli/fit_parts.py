@@ -50,14 +50,14 @@ class AskedParts:
 
     def check(self, group_column: str | None) -> None:
         """Raise if options exclude each other."""
+        if self.in_file and group_column is not None:
+            raise SpecError(f"--group-column: the parts are those of {self.splits}; leave it out")
         path = Path(self.splits or "")
         if self.in_file and (path.is_dir() or not path.exists()):
             hint = did_you_mean(self.splits, ("random", "scaffold"))
             raise SpecError(
                 f"--splits: needs random, scaffold or a file, not {self.splits!r}{hint}"
             )
-        if self.in_file and group_column is not None:
-            raise SpecError(f"--group-column: the parts are those of {self.splits}; leave it out")
         if self.test_size is None:
             return
         if self.splits is not None:

@@ -148,11 +148,9 @@ def _values(
 ) -> list[object]:
     missing = [name for name in names if name not in data]
     if missing:
-        known = ", ".join(map(str, data)) or "none"
-        raise DataError(
-            f"{owner} lacks {quoted(missing[0])}; its data are {quoted(known)}",
-            source=f"graph {position}",
-        )
+        known = f"only {quoted(', '.join(map(str, data)))}" if data else "no data"
+        problem = f"{owner} lacks {quoted(missing[0])}; it has {known}"
+        raise DataError(problem, source=f"graph {position}")
     values = [data[name] for name in names]
     for place, (name, value) in enumerate(zip(names, values, strict=True)):
         if categories is not None and name == categories.name:

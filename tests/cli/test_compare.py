@@ -149,7 +149,7 @@ def test_an_interruption_says_how_to_resume(compare, monkeypatch):
         (["--spec", "nowhere.toml"], "cannot be read"),
         (
             ["--data", "rings", "--splits", "nowhere"],
-            "--splits: must be random, scaffold",
+            "--splits: must be random, scaffold, or a folder, a file or NAME=FILE that exists, not",
         ),
         (["--data", "rings", "--splits", "."], "rings_splits.json is not in . for rings"),
         (["--data", "rings", "--splits", ".", "--graphs", "8"], "or --graphs 8"),

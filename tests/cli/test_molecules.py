@@ -207,7 +207,7 @@ def test_groups_are_held_out_together(tmp_path):
         ({"y": lambda k: k % 2}, ("--smiles-column", "mol"), "needs a column 'mol'"),
         ({"y": lambda k: k % 2}, ("--task", "regress"), "--task: needs 'auto' or"),
         ({"y": lambda k: "ab"[k % 2]}, ("--task", "regression"), "regression needs numbers"),
-        ({"y": lambda k: k % 2}, ("--splits", "folds.json"), "a file, not 'folds.json'"),
+        ({"y": lambda k: k % 2}, ("--splits", "folds.json"), "--splits: needs random, scaffold"),
         ({"y": lambda k: k % 2}, ("--group-column", "lab"), "has no column 'lab'"),
         ({"y": lambda k: k % 2}, ("--target", "y", "--group-column", "y"), "'y' is the column of "),
         (

@@ -38,7 +38,10 @@ def test_a_spec_is_frozen_and_survives_json():
         ({"grid": {"slots": []}}, "grid.slots"),
         ({"grid": {"epochs": [0]}}, "epochs"),
         ({"grid": {"slots": [4]}, "protocol": "paper"}, "needs protocol='fair'"),
-        ({"keep": "first"}, "keep: Input should be 'best', 'loss', .* or 'last', not 'first'"),
+        (
+            {"keep": "first"},
+            "keep: Input should be 'best', 'loss', 'mean-loss' or 'last', not 'first'",
+        ),
         ({"grid": {"keep": ["best", "last"]}}, "set it outside of the grid"),
         ({"keep": "last", "preset": "paper"}, "keep='last' needs protocol='fair'"),
         ({"protocol": "unfair"}, "protocol: Input should be 'fair' or 'paper', not 'unfair'"),

@@ -49,7 +49,7 @@ class AskedParts:
     test_size: float | None
 
     def check(self, group_column: str | None) -> None:
-        """Raise if options exclude each other."""
+        """Raise if options exclude each other, or name no file."""
         if self.in_file and group_column is not None:
             raise SpecError(f"--group-column: the parts are those of {self.splits}; leave it out")
         path = Path(self.splits or "")

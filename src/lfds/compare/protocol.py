@@ -76,10 +76,9 @@ def fair(task: FoldTask, graphs: GraphSet, split: Split, context: FoldContext) -
 def select(task: FoldTask, train: GraphSet, validation: GraphSet, context: FoldContext) -> Selected:
     """Train every candidate, and return the best on the validation graphs.
 
-    The best has the highest accuracy, then the lowest loss, then it is the first. Which epoch of a
-    candidate is kept says the setting ``keep``. Members of an ensemble
-    choose their epochs by themselves; accuracy and loss of the candidate are those of the averaged
-    probabilities.
+    The best has the highest accuracy, then the lowest loss, then it is the first. The setting
+    ``keep`` says which epoch of each candidate is kept. Members of an ensemble choose their epochs
+    by themselves; accuracy and loss of the candidate are those of the averaged probabilities.
     """
     best: tuple[tuple[float, float], Selected] | None = None
     seconds = 0.0

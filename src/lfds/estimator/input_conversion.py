@@ -156,7 +156,7 @@ def _warn_of_unseen(
         return set()
     # Of hashed columns, new values have a place, too.
     seen = {k: values for k, values in enumerate(columns.values) if k not in columns.hashed}
-    count, found = _unseen(graphs, table, seen)
+    count, found = _unseen(graphs, table, seen) if seen else (0, {})
     if not count:
         return set()
     words = feature_words(graphs, owners)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lfds.data.graphset import GraphSet
-from lfds.data.readers.atom_features import element_symbol, features_of
+from lfds.data.readers.atom_features import RDKIT_AROMATIC, element_symbol, features_of
 
 Integers = NDArray[np.int64]
 
@@ -20,7 +20,6 @@ MOST_CATEGORIES = 12
 MOST_ATTRIBUTES = 8
 """Attributes of a node that are listed."""
 
-_RDKIT_AROMATIC = 12
 
 # What labels of sets of the TU collection mean, by their documentation.
 TU_NAMES: Mapping[str, Mapping[int, str]] = {
@@ -63,7 +62,7 @@ def naming_of(graphs: GraphSet) -> Naming:
     if features is not None and labels:
         names = {int(v): element_symbol(int(v)) for v in np.unique(values)}
         columns = (*features.atom_labels, *features.atom_attributes)
-        bonds = {1: 1, 2: 2, 3: 3, _RDKIT_AROMATIC: AROMATIC}
+        bonds = {1: 1, 2: 2, 3: 3, RDKIT_AROMATIC: AROMATIC}
         title = "element"
     else:
         known = TU_NAMES.get(graphs.name, {})

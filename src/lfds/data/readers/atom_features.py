@@ -23,6 +23,9 @@ AtomFeatures: TypeAlias = Literal["full", "basic"]
 
 LEGACY_ATOM_FEATURES: AtomFeatures = "basic"
 
+RDKIT_AROMATIC = 12
+"""The label of an aromatic bond."""
+
 SMILES_COLUMN = "smiles"
 """Header of the column with SMILES, unless another is named."""
 
@@ -139,7 +142,7 @@ FEATURES: Mapping[AtomFeatures, FeatureTable] = MappingProxyType({"full": _FULL,
 def features_of(graphs: GraphSet) -> FeatureTable | None:
     """Return the features that molecules were read with; None if graphs are no molecules."""
     name = str(graphs.provenance.get("atom_features", ""))
-    return FEATURES.get(name)  # type: ignore[call-overload, no-any-return]
+    return next((table for known, table in FEATURES.items() if known == name), None)
 
 
 def feature_words(graphs: GraphSet, owners: str) -> list[tuple[str, dict[int, str]]]:
@@ -160,8 +163,8 @@ def feature_words(graphs: GraphSet, owners: str) -> list[tuple[str, dict[int, st
         "atomic number": dict(enumerate(_ELEMENTS)),
         "hybridization": _HYBRIDIZATIONS,
         "hybridisation": _HYBRIDIZATIONS,
-        "bond order": {12: "aromatic"},
-        "bond type": {12: "aromatic"},
+        "bond order": {RDKIT_AROMATIC: "aromatic"},
+        "bond type": {RDKIT_AROMATIC: "aromatic"},
         "stereo": {number: word for word, number in _STEREO.items()},
     }
     named = features.atom_labels if owners == "nodes" else features.bond_labels

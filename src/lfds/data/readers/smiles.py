@@ -45,6 +45,7 @@ Bad: TypeAlias = Literal["stop", "skip"]
 """What a row without a valid SMILES or target does: raise an error, or be left out."""
 
 _SCAFFOLD = "scaffold"
+# Before the line of a row without a group; no cell begins with it.
 _NO_GROUP = "\0"
 _REASONS_SHOWN = 3
 # What skipped rows are, in the order of their counts.
@@ -173,7 +174,7 @@ def read_smiles_rows(
         graphs = replace(graphs, y=found.y, classes=found.classes, target_names=found.names)
     if group is not None:
         groups = [scaffold_of(row.molecule) if grouping is None else row.group for row in rows]
-        _warn_of_missing_groups(groups, group, file)
+        _warn_of_missing_groups(_lacking_group(groups), group, file)
         graphs = replace(graphs, groups=_numbered(groups))
     facts = {**_skipped_counts(skipped), "fragments": fragments, "smiles_column": smiles}
     graphs = replace(without_features(graphs), provenance={**graphs.provenance, **facts})
@@ -272,7 +273,7 @@ def convert_smiles(
         names = [table.header[place] for place in places]
         cells = ((line, tuple(row[place] for place in places)) for line, row in table)
         plan = plan_targets(cells, names, file, task) if names else None
-    count, groups = 0, list[str]()
+    count = ungrouped = 0
     with open_table(file) as table:
         later = Table(file, table.header, ((line, row) for line, row in table if line > first))
         rows = _rows(later, column, places, grouping, bad, fragments)
@@ -288,14 +289,14 @@ def convert_smiles(
                 graphs = replace(graphs, y=found.y, classes=found.classes, target_names=found.names)
             if group is not None:
                 texts = [scaffold_of(r.molecule) if grouping is None else r.group for r in kept]
-                groups += [text for text in texts if text.startswith(_NO_GROUP)]
+                ungrouped += _lacking_group(texts)
                 graphs = replace(graphs, groups=_hashed(texts))
             facts = {**_skipped_counts(skipped), "fragments": fragments, "smiles_column": smiles}
             graphs = replace(graphs, provenance={**graphs.provenance, **facts})
             yield Chunk(graphs, lines, "line", skipped=tuple(skipped))
     if count == 0 and after is None:
         raise DataError("has no molecules; needs a row for each below its header", source=file)
-    _warn_of_missing_groups(groups, str(group), file)
+    _warn_of_missing_groups(ungrouped, str(group), file)
 
 
 def _chunks_of(
@@ -344,9 +345,9 @@ def _rows(
         molecule = molecule_from(text, fragments)
         targets = tuple(cells[place] for place in places)
         if molecule is not None:
-            group = "" if grouping is None else cells[grouping]
             # Rows without a group have nothing in common: each is a group of its own.
-            yield _Row(line, molecule, text, targets, group or f"{_NO_GROUP}{line}")
+            group = "" if grouping is None else cells[grouping] or f"{_NO_GROUP}{line}"
+            yield _Row(line, molecule, text, targets, group)
             continue
         reason = f"invalid SMILES {quoted(text)}: {invalid_reason(text)}"
         if bad == "stop":
@@ -474,8 +475,11 @@ def _skipped_counts(skipped: Sequence[SkippedRow]) -> dict[str, int]:
     return {"bad_smiles_skipped": invalid, "without_target_skipped": len(skipped) - invalid}
 
 
-def _warn_of_missing_groups(groups: Sequence[str], column: str, file: Path) -> None:
-    empty = sum(one.startswith(_NO_GROUP) for one in groups)
+def _lacking_group(groups: Sequence[str]) -> int:
+    return sum(one.startswith(_NO_GROUP) for one in groups)
+
+
+def _warn_of_missing_groups(empty: int, column: str, file: Path) -> None:
     if empty:
         verb = "has" if empty == 1 else "have"
         warnings.warn(
